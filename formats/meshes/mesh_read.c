@@ -138,13 +138,18 @@ modal_status modal_bou_read(const char *path, int64_t **numbers, int64_t *count,
     return status;
 }
 
-modal_status modal_obj_read(const char *path, modal_surface_mesh *surface, modal_error *err)
+static modal_status read_obj(const char *path, int names, modal_surface_mesh *surface, modal_error *err)
 {
-    char *data;
-    int64_t length;
+    char *data = NULL;
+    int64_t length = 0;
     memset(surface, 0, sizeof *surface);
     modal_status status = modal_file_load(path, &data, &length, err);
-    if (status == MODAL_OK) status = modal_obj_parse(data, length, path, surface, NULL, err);
+    if (status == MODAL_OK)
+        status = names ? modal_obj_parse_names(data, length, path, surface, err) : modal_obj_parse(data, length, path, surface, NULL, err);
     modal_free(&data);
     return status;
 }
+
+modal_status modal_obj_read(const char *path, modal_surface_mesh *surface, modal_error *err) { return read_obj(path, 0, surface, err); }
+
+modal_status modal_obj_read_names(const char *path, modal_surface_mesh *surface, modal_error *err) { return read_obj(path, 1, surface, err); }

@@ -231,6 +231,23 @@ done:
     return status;
 }
 
+/* What follows usemtl and mtllib. */
+static modal_status read_usemtl(obj_reader *reader)
+{
+    const char *name;
+    int64_t length;
+    rest_of_line(&reader->text, &name, &length);
+    return modal_surface_builder_name(&reader->parts, MODAL_NAMES_MATERIALS, name, length);
+}
+
+static modal_status read_mtllib(obj_reader *reader)
+{
+    const char *name;
+    int64_t length;
+    rest_of_line(&reader->text, &name, &length);
+    return read_library(reader, name, length);
+}
+
 static modal_status read_line(obj_reader *reader)
 {
     static const char *const ignored[] = {
@@ -257,13 +274,11 @@ static modal_status read_line(obj_reader *reader)
         int has_name = modal_text_token(text, &token, &length);
         status = modal_surface_builder_name(&reader->parts, MODAL_NAMES_PARTS, token, has_name ? length : 0);
         while (modal_text_token(text, &token, &length)) continue;
-    } else if (modal_token_is(token, length, "usemtl")) {
-        rest_of_line(text, &token, &length);
-        status = modal_surface_builder_name(&reader->parts, MODAL_NAMES_MATERIALS, token, length);
-    } else if (modal_token_is(token, length, "mtllib")) {
-        rest_of_line(text, &token, &length);
-        status = read_library(reader, token, length);
-    } else if (modal_token_is(token, length, "vn") || is_one_of(token, length, ignored)) {
+    } else if (modal_token_is(token, length, "usemtl"))
+        status = read_usemtl(reader);
+    else if (modal_token_is(token, length, "mtllib"))
+        status = read_mtllib(reader);
+    else if (modal_token_is(token, length, "vn") || is_one_of(token, length, ignored)) {
         reader->counts[NORMAL] += modal_token_is(token, length, "vn");
         while (modal_text_token(text, &token, &length)) continue;
     } else
@@ -300,17 +315,63 @@ done:
     return status;
 }
 
+/* The reader's parts point into it. */
+static void begin(obj_reader *reader, const char *data, int64_t length, const char *name, modal_surface_mesh *surface, modal_error *err)
+{
+    memset(surface, 0, sizeof *surface);
+    *reader = (obj_reader){.surface = surface};
+    reader->parts = (modal_surface_builder){.surface = surface, .text = &reader->text, .first_number = 1};
+    while (length > 0 && data[length - 1] == '\0') length--; /* some exporters end the text as C does */
+    modal_text_init(&reader->text, name, data, length, err);
+    reader->text.comments = 1;
+    reader->text.continuations = 1;
+}
+
+/* Steps over a line that is not looked at, with those that it is joined to. */
+static void pass_line(modal_text *text)
+{
+    const char *from = text->data + text->position, *token;
+    const char *newline = memchr(from, '\n', (size_t)(text->length - text->position)), *end = newline;
+    int64_t length;
+    if (end && end > from && end[-1] == '\r') end--;
+    if (end && end > from && end[-1] == '\\')
+        while (modal_text_token(text, &token, &length)) continue;
+    modal_text_skip_line(text);
+}
+
+modal_status modal_obj_parse_names(const char *data, int64_t length, const char *name, modal_surface_mesh *surface, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    obj_reader reader;
+    modal_text *text = &reader.text;
+    begin(&reader, data, length, name, surface, err);
+    while (text->position < text->length) {
+        while (text->position < text->length && (text->data[text->position] == ' ' || text->data[text->position] == '\t')) text->position++;
+        const char first = text->position < text->length ? text->data[text->position] : '\n';
+        const char *token;
+        int64_t n;
+        if (first != 'u' && first != 'm') {
+            pass_line(text);
+            continue;
+        }
+        modal_text_token(text, &token, &n);
+        if (modal_token_is(token, n, "usemtl")) MODAL_TRY(read_usemtl(&reader));
+        if (modal_token_is(token, n, "mtllib")) MODAL_TRY(read_mtllib(&reader));
+        while (modal_text_token(text, &token, &n)) continue;
+        modal_text_skip_line(text);
+    }
+done:
+    if (status == MODAL_ERROR_MEMORY) modal_error_context(err, "%s", name);
+    if (status != MODAL_OK) modal_surface_mesh_free(surface);
+    return status;
+}
+
 modal_status modal_obj_parse(const char *data, int64_t length, const char *name,
                              modal_surface_mesh *surface, int64_t *n_collapsed, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    memset(surface, 0, sizeof *surface);
-    obj_reader reader = {.surface = surface};
-    reader.parts = (modal_surface_builder){.surface = surface, .text = &reader.text, .first_number = 1};
-    while (length > 0 && data[length - 1] == '\0') length--; /* some exporters end the text as C does */
-    modal_text_init(&reader.text, name, data, length, err);
-    reader.text.comments = 1;
-    reader.text.continuations = 1;
+    obj_reader reader;
+    begin(&reader, data, length, name, surface, err);
     while (modal_text_seek_token(&reader.text)) MODAL_TRY(read_line(&reader));
     MODAL_TRY(finish(&reader, n_collapsed));
 done:

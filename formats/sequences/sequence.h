@@ -69,8 +69,9 @@ typedef struct modal_sequence_image {
     const char *name; /* as the look has it */
     const char *media_type;
     const char *place; /* from the folder of the outputs to the file; NULL: not known */
-    const void *bytes;
+    const void *bytes; /* NULL: those of the file `path` */
     int64_t length;
+    const char *path;
 } modal_sequence_image;
 
 struct modal_look;

@@ -9,11 +9,34 @@
  * Rigid motion animates the object's node. */
 #include "formats/sequences/sequence_glb.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "formats/sequences/glb_writer.h"
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
+
+/* The bytes of an image's file, some at a time: all of them in memory would be pages that the system has to clear before. */
+static modal_status copy_image(glb_writer *w, const modal_sequence_image *image, int64_t place, modal_error *err)
+{
+    enum { PIECE = 1 << 20 };
+    modal_status status = MODAL_OK;
+    char *piece = NULL;
+    const int file = modal_disk_open(image->path);
+    if (file < 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cannot open, %s", image->name, strerror(errno));
+    MODAL_TRY(modal_alloc(&piece, PIECE, 1, "an image", err));
+    for (int64_t at = 0; at <= image->length; at += PIECE) {
+        const int64_t left = image->length - at, n = modal_disk_read(file, at, piece, PIECE);
+        if (n != (left < PIECE ? left : PIECE)) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: has changed meanwhile", image->name);
+        if (n > 0) MODAL_TRY(modal_file_out_write_at(&w->out, place + at, piece, n, err));
+    }
+done:
+    if (file >= 0) close(file);
+    modal_free(&piece);
+    return status;
+}
 
 static modal_status write_binary(glb_writer *w, modal_error *err)
 {
@@ -34,7 +57,7 @@ static modal_status write_binary(glb_writer *w, modal_error *err)
         static const char zeros[4] = {0};
         const modal_sequence_image *image = &w->scene.look.in->images[i];
         const int64_t place = w->start + w->scene.image_places[i];
-        MODAL_TRY(modal_file_out_write_at(&w->out, place, image->bytes, image->length, err));
+        MODAL_TRY(image->bytes ? modal_file_out_write_at(&w->out, place, image->bytes, image->length, err) : copy_image(w, image, place, err));
         MODAL_TRY(modal_file_out_write_at(&w->out, place + image->length, zeros, (4 - image->length % 4) % 4, err));
     }
 done:

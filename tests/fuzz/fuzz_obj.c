@@ -2,8 +2,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/meshes/mesh_parse.h"
+#include "formats/meshes/obj.h"
 #include "tests/unit/readers_compare.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -17,6 +19,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status == MODAL_OK ? !surface_is_sound(&surface) || err.status != MODAL_OK
                            : surface.positions || surface.uv || err.status != status)
         abort();
+    /* the names alone are the same */
+    modal_surface_mesh names;
+    modal_error of_names = {0};
+    const modal_status named = modal_obj_parse_names((const char *)data, (int64_t)size, "fuzz", &names, &of_names);
+    if (status == MODAL_OK) {
+        if (named != MODAL_OK || names.n_materials != surface.n_materials || names.n_libraries != surface.n_libraries) abort();
+        for (int32_t i = 0; i < names.n_materials; i++)
+            if (strcmp(names.material_names[i], surface.material_names[i]) != 0) abort();
+        for (int32_t i = 0; i < names.n_libraries; i++)
+            if (strcmp(names.libraries[i], surface.libraries[i]) != 0) abort();
+    }
+    modal_surface_mesh_free(&names);
     modal_surface_mesh_free(&surface);
     return 0;
 }

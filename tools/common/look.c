@@ -91,7 +91,7 @@ static modal_status read_obj(const char *path, tool_look *look, modal_surface_me
     modal_status status = MODAL_OK;
     modal_surface_mesh own = {0};
     char folder[PATH_MAX + 1];
-    MODAL_TRY(modal_obj_read(path, &own, err));
+    MODAL_TRY(surface ? modal_obj_read(path, &own, err) : modal_obj_read_names(path, &own, err));
     if (!modal_path_folder(path, 1, folder)) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cannot open, %s", path, strerror(errno));
     if (own.n_libraries == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: names no materials (mtllib)", path);
     for (int32_t i = 0; i < own.n_libraries; i++) MODAL_TRY(read_libraries(folder, own.libraries[i], look, err));

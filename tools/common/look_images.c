@@ -1,10 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/common/look_images.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "formats/images/image.h"
+#include "formats/meshes/text_reader.h"
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
+
+modal_status tool_look_image_head(const tool_look *look, const char *name, modal_image_head *head, char **path, int64_t *length,
+                                  modal_error *err)
+{
+    enum { BEGINNING = 1 << 16 };
+    modal_status status = MODAL_OK;
+    char *bytes = NULL;
+    int64_t whole = 0;
+    struct stat info;
+    *path = NULL;
+    const void *inside = tool_look_image_inside(look, name, &whole);
+    if (inside) {
+        if (length) *length = whole;
+        return modal_image_head_read(inside, whole, name, head, err);
+    }
+    MODAL_TRY(tool_look_image(look, name, path, err));
+    MODAL_TRY(modal_alloc(&bytes, BEGINNING, 1, "an image", err));
+    const int file = modal_disk_open(*path);
+    if (file < 0 || fstat(file, &info) != 0) {
+        const int why = errno;
+        if (file >= 0) close(file);
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cannot open, %s", name, strerror(why));
+    }
+    const int64_t n = modal_disk_read(file, 0, bytes, BEGINNING);
+    close(file);
+    if (length) *length = info.st_size;
+    /* heads may lie farther inside, and how much can be in a file is seen by its length */
+    if (n <= 0 || modal_image_head_read(bytes, n, name, head, NULL) != MODAL_OK) {
+        modal_free(&bytes);
+        MODAL_TRY(modal_file_load(*path, &bytes, &whole, err));
+        if (length) *length = whole;
+        MODAL_TRY(modal_image_head_read(bytes, whole, name, head, err));
+    }
+done:
+    modal_free(&bytes);
+    if (status != MODAL_OK) modal_free(path);
+    return status;
+}
 
 /* used [n_materials]: 1 for those that some object has. */
 static modal_status find_used(const modal_look *look, const modal_basis *basis, uint8_t *used, modal_error *err)
@@ -17,26 +59,31 @@ static modal_status find_used(const modal_look *look, const modal_basis *basis, 
     return status;
 }
 
-static modal_status read_image(const tool_look *look, const char *name, tool_look_images *images, modal_error *err)
+static modal_status read_image(const tool_look *look, const char *name, int with_bytes, tool_look_images *images, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    char *bytes = NULL;
+    char *bytes = NULL, *path = NULL;
     int64_t length = 0;
     modal_image_head head;
     if (!name) return MODAL_OK;
     for (int32_t i = 0; i < images->n; i++)
         if (strcmp(images->list[i].name, name) == 0) return MODAL_OK;
-    MODAL_TRY(tool_look_image_load(look, name, &bytes, &length, err));
-    MODAL_TRY(modal_image_head_read(bytes, length, name, &head, err));
+    MODAL_TRY(tool_look_image_head(look, name, &head, &path, &length, err));
+    if (with_bytes || !path) {
+        modal_free(&path);
+        MODAL_TRY(tool_look_image_load(look, name, &bytes, &length, err));
+        MODAL_TRY(modal_image_head_read(bytes, length, name, &head, err)); /* the file may be another one meanwhile */
+    }
     MODAL_TRY(modal_grow(&images->list, &images->capacity, images->n + 1, sizeof *images->list, "images", err));
-    images->list[images->n++] = (modal_sequence_image){name, modal_image_media_type(head.kind), NULL, bytes, length};
-    bytes = NULL;
+    images->list[images->n++] = (modal_sequence_image){name, modal_image_media_type(head.kind), NULL, bytes, length, path};
+    bytes = path = NULL;
 done:
     modal_free(&bytes);
+    modal_free(&path);
     return status;
 }
 
-modal_status tool_look_images_read(const tool_look *look, const char *path, const modal_basis *basis, tool_look_images *images,
+modal_status tool_look_images_read(const tool_look *look, const char *path, const modal_basis *basis, int bytes, tool_look_images *images,
                                    modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -47,8 +94,8 @@ modal_status tool_look_images_read(const tool_look *look, const char *path, cons
     if (status == MODAL_ERROR_INPUT) modal_error_context(err, "%s", path);
     for (int32_t i = 0; status == MODAL_OK && i < look->look.n_materials; i++) {
         if (!used[i]) continue;
-        MODAL_TRY(read_image(look, look->look.materials[i].image, images, err));
-        MODAL_TRY(read_image(look, look->look.materials[i].normal_image, images, err));
+        MODAL_TRY(read_image(look, look->look.materials[i].image, bytes, images, err));
+        MODAL_TRY(read_image(look, look->look.materials[i].normal_image, bytes, images, err));
     }
 done:
     modal_free(&used);
@@ -58,8 +105,9 @@ done:
 void tool_look_images_free(tool_look_images *images)
 {
     for (int32_t i = 0; i < images->n; i++) {
-        void *bytes = (void *)(uintptr_t)images->list[i].bytes; /* ours */
+        void *bytes = (void *)(uintptr_t)images->list[i].bytes, *path = (void *)(uintptr_t)images->list[i].path; /* ours */
         modal_free(&bytes);
+        modal_free(&path);
     }
     modal_free(&images->list);
     memset(images, 0, sizeof *images);
@@ -68,6 +116,6 @@ void tool_look_images_free(tool_look_images *images)
 int64_t tool_look_images_bytes(const tool_look_images *images)
 {
     int64_t bytes = 0;
-    for (int32_t i = 0; i < images->n; i++) bytes += images->list[i].length;
+    for (int32_t i = 0; i < images->n; i++) bytes += images->list[i].bytes ? images->list[i].length : 0;
     return bytes;
 }

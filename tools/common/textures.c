@@ -12,45 +12,22 @@
 
 #include "formats/images/image.h"
 #include "formats/meshes/text_reader.h"
-#include "lib/base/disk.h"
 #include "lib/base/memory.h"
 #include "lib/texture/mips.h"
+#include "tools/common/look_images.h"
 
 /* The sizes of all images, by the beginnings of their files, and their paths [n_images], NULL for those that are no files. */
 static modal_status read_heads(const tool_look *look, modal_textures *textures, char **paths, modal_error *err)
 {
-    enum { BEGINNING = 1 << 16 };
     modal_status status = MODAL_OK;
-    char *bytes = NULL, *whole = NULL;
-    int64_t length = 0;
     modal_image_head head;
-    MODAL_TRY(modal_alloc(&bytes, BEGINNING, 1, "an image", err));
     for (int32_t i = 0; i < textures->n_images; i++) {
         modal_texture_image *m = &textures->images[i];
-        const void *inside = tool_look_image_inside(look, m->name, &length);
-        if (inside) {
-            MODAL_TRY(modal_image_head_read(inside, length, m->name, &head, err));
-            m->width = head.width;
-            m->height = head.height;
-            continue;
-        }
-        MODAL_TRY(tool_look_image(look, m->name, &paths[i], err));
-        const int file = modal_disk_open(paths[i]);
-        if (file < 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cannot open, %s", m->name, strerror(errno));
-        const int64_t n = modal_disk_read(file, 0, bytes, BEGINNING);
-        close(file);
-        /* heads may lie farther inside, and how much can be in a file is seen by its length */
-        if (n <= 0 || modal_image_head_read(bytes, n, m->name, &head, NULL) != MODAL_OK) {
-            MODAL_TRY(modal_file_load(paths[i], &whole, &length, err));
-            MODAL_TRY(modal_image_head_read(whole, length, m->name, &head, err));
-            modal_free(&whole);
-        }
+        MODAL_TRY(tool_look_image_head(look, m->name, &head, &paths[i], NULL, err));
         m->width = head.width;
         m->height = head.height;
     }
 done:
-    modal_free(&bytes);
-    modal_free(&whole);
     return status;
 }
 
