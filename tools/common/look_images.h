@@ -18,8 +18,9 @@ typedef struct tool_look_images {
 modal_status tool_look_image_head(const tool_look *look, const char *name, modal_image_head *head, char **path, int64_t *length,
                                   modal_error *err);
 
-/* Finds the images of the materials that some object has; with `bytes` they are read, else those that are files have their paths. MODAL_ERROR_INPUT: the look does not fit the basis ("PATH: ..."), an image that is no PNG
- * or JPEG. Give it to tool_look_images_free also after an error. */
+/* Finds the images of the materials that some object has; with `bytes` they are read, else those that are files have their paths.
+ * MODAL_ERROR_INPUT: the look does not fit the basis ("PATH: ..."), an image that is no PNG or JPEG. Give it to tool_look_images_free also after an
+ * error. */
 modal_status tool_look_images_read(const tool_look *look, const char *path, const modal_basis *basis, int bytes, tool_look_images *images,
                                    modal_error *err);
 void tool_look_images_free(tool_look_images *images);
