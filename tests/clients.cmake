@@ -98,9 +98,9 @@ endif()
 # The trajectory itself, by the plugin and the add-on of tools/paraview and tools/blender.
 if(TARGET modaldeform AND TARGET modalpack AND TARGET modalsim AND TARGET modalplace)
   add_test(NAME clients.trajectory_paraview COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_paraview.py
-           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} "${MODAL_PVPYTHON}" "${MODAL_VTK_ROOT}")
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} "${MODAL_PVPYTHON}" "${MODAL_VTK_ROOT}" $<TARGET_FILE:libmodaltools>)
   add_test(NAME clients.trajectory_blender COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_blender.py
-           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} "${MODAL_BLENDER}")
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} "${MODAL_BLENDER}" $<TARGET_FILE:libmodaltools>)
   set_tests_properties(clients.trajectory_paraview clients.trajectory_blender PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300)
 endif()
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/blender/modaltools_import.py in Blender: a fork, a ring of one's own mesh and a bush against the sequences that modaldeform writes;
-shape keys, joined meshes, saved files, rendered frames; files that are wrong. usage: check_blender.py BIN SOURCE BLENDER: 77 where it is absent"""
+shape keys, joined meshes, saved files, rendered frames; files that are wrong. usage: check_blender.py BIN SOURCE BLENDER [LIBRARY]: 77 where it is absent"""
 import json
 import os
 import shutil
@@ -15,6 +15,7 @@ from tool_run import binaries, must, run
 
 source = os.path.abspath(sys.argv[2])
 blender, addon = shutil.which(sys.argv[3] or "-"), f"{source}/tools/blender/modaltools_import.py"
+library = sys.argv[4] if sys.argv[4:] else ""
 sys.path.insert(0, f"{source}/tools/python")
 from modaltools import Sequence, Trajectory  # noqa: E402
 from modaltools.motion import Motion  # noqa: E402
@@ -22,17 +23,16 @@ from modaltools.motion import Motion  # noqa: E402
 SCRIPT = f"{source}/tests/clients/trajectory_in_blender.py"
 
 
-def in_blender(jobs, says=()):
+def in_blender(jobs, by=""):
     with open("jobs.json", "w", encoding="utf-8") as out:
         json.dump(jobs, out)
     if os.path.exists("found.npz"):
         os.remove("found.npz")
     got = subprocess.run([blender, "--background", "--factory-startup", "--python-exit-code", "1", "--python", SCRIPT, "--", addon,
-                          os.path.abspath("jobs.json"), os.path.abspath("found.npz")], capture_output=True, text=True, timeout=200)
+                          os.path.abspath("jobs.json"), os.path.abspath("found.npz")], capture_output=True, text=True, timeout=200,
+                         env={**os.environ, "MODALTOOLS_LIBRARY": by})
     text = got.stdout + got.stderr
     must(got.returncode == 0 and os.path.exists("found.npz"), text[-3000:])
-    for line in says:
-        must(line in text, "not said:", line, text[-3000:])
     with np.load("found.npz") as found:
         found = dict(found)
     must(len(found["left"]) == 0 and len(found["registered"]) == 10, "not unregistered:", found["left"], found["registered"])
@@ -104,7 +104,9 @@ def playing():
     jobs += [{"do": "empty"}, {"do": "import", "as": "artist", "file": os.path.abspath("own.h5"), "options": {"own": os.path.abspath("own.obj")}},
              {"do": "frames", "as": "artist", "frames": [0, 7, 12]}, {"do": "describe", "as": "artist"}, {"do": "subdivide"}, {"do": "describe", "as": "finer"},
              {"do": "bake", "as": "artist_baked"}]
-    found, _ = in_blender(jobs)
+    found, _ = in_blender(jobs, library)
+    if library:
+        must(np.array_equal(found["fork/7"], Sequence("fork_out").points[7]), "not the same bytes")
     for name in ("fork", "bush", "own"):
         sequence = Sequence(f"{name}_out")
         last = len(sequence) - 1
@@ -118,7 +120,7 @@ def playing():
     fork, bush, own = (Sequence(f"{n}_out") for n in ("fork", "bush", "own"))
     must(np.array_equal(found["fork/corners"].reshape(-1, 3), fork.triangles), "triangles")
     must({"stem_end", "prong_left_tip", "prong_right_tip"} < set(found["fork/slots"]) and len(set(found["fork/slot_of"])) == 4, "groups", found["fork/slots"])
-    must(int(found["bush/meshes"]) == 60 and len(found["bush/materials"]) < 12, "objects that share a shape share materials", found["bush/materials"])
+    must(int(found["bush/meshes"]) == 60 and 4 <= len(found["bush/materials"]) < 12, "objects that share a shape share materials", found["bush/materials"])
     must(int(found["own_baked/keys"]) <= 5, "keys of modes", found["own_baked/keys"])
     must(list(found["own/slots"]) == ["bark", "ends"] and found["own/uv"].shape == (3 * len(own.triangles), 2) and np.ptp(found["own/uv"]) > 0.9, "uv")
     must(int(found["joined/meshes"]) == 4 and np.array_equal(np.bincount(found["joined/object"]), np.full(60, 25)), "joined", found["joined/meshes"])

@@ -22,7 +22,7 @@ SWING = 32         # frames of a mode's swing
 OPEN = {}          # (path, basis): (stamp, Motion)
 SAID = {}          # of a collection's name: the last message on the console
 
-COLOURS = ((0.55, 0.36, 0.20), (0.25, 0.45, 0.15), (0.20, 0.35, 0.60), (0.65, 0.25, 0.20), (0.60, 0.55, 0.25), (0.40, 0.25, 0.50), (0.30, 0.50, 0.50))
+COLOURS = ((0.25, 0.13, 0.06), (0.35, 0.20, 0.09), (0.45, 0.30, 0.12), (0.10, 0.30, 0.05), (0.20, 0.35, 0.60), (0.65, 0.25, 0.20), (0.40, 0.25, 0.50))
 
 
 # ---- the package, and what it opens ----
@@ -220,8 +220,9 @@ def slots_of(skin):
     return names, slots
 
 
-def new_mesh(name, skin, positions, numbers):
-    """A mesh of len(numbers) copies of a shape's surface at positions, with what does not move."""
+def new_mesh(name, skin, positions, numbers, shape, prefix=""):
+    """A mesh of len(numbers) copies of a shape's surface at positions, with what does not move. Names of materials that are not
+    the .obj's get the prefix, since other shapes may have the same."""
     copies, n = len(numbers), len(skin.rest)
     triangles = (skin.triangles[None] + n * np.arange(copies)[:, None, None]).reshape(-1, 3)
     mesh = bpy.data.meshes.new(name)
@@ -236,7 +237,7 @@ def new_mesh(name, skin, positions, numbers):
     mesh.polygons.foreach_set("use_smooth", np.ones(len(triangles), bool))
     names, slots = slots_of(skin)
     for i, material in enumerate(names):
-        mesh.materials.append(material_named(material, i + len(skin.name)))
+        mesh.materials.append(material_named(material if skin.painted else prefix + material, shape + i))
     mesh.polygons.foreach_set("material_index", np.tile(slots, copies))
     if skin.uv is not None:
         layer = mesh.uv_layers.new(name="uv")
@@ -269,7 +270,8 @@ def make_collection(context, path, basis, join_above, report, empty=False):
         skin = motion.skin(shape)
         firsts, count = motion.first_points[numbers], len(skin.rest)
         own = rest[(firsts[:, None] + np.arange(count)).ravel()]
-        thing = bpy.data.objects.new(name, new_mesh(name, skin, own, numbers))
+        prefix = f"{motion.shape_names[shape]} {shape} " if motion.n_shapes > 1 else ""
+        thing = bpy.data.objects.new(name, new_mesh(name, skin, own, numbers, shape, prefix))
         mark(thing, firsts, count)
         collection.objects.link(thing)
         report(at / len(parts))
@@ -490,7 +492,7 @@ class IMPORT_SCENE_OT_modaltools(bpy.types.Operator, ImportHelper):
         except FAULTS as error:
             if collection is not None:
                 remove(collection)
-            elif type(error).__name__ == "BasisNotFound" and not bpy.app.background and not self.basis:
+            elif type(error).__name__ == "BasisMissing" and not bpy.app.background and not self.basis:
                 bpy.ops.modaltools.find_basis("INVOKE_DEFAULT", trajectory=self.filepath)
             self.report({"ERROR"}, text_of(error))
             return {"CANCELLED"}

@@ -17,16 +17,13 @@ from numpy.typing import NDArray
 
 from ._h5 import Path, kind_of, open_file, text
 from .basis import Floats, shape_group, user_order
+from ._library import BasisMissing
 from .deformer import Deformer, Frame
 from .solid import Solid
 from .trajectory import Trajectory
 
 Numbers = NDArray[np.int64]
 _SAME = 1e-9  # of a frame: nearer to one than that is on it
-
-
-class BasisNotFound(FileNotFoundError):
-    """The basis of a trajectory is not where the trajectory says; whoever shows this asks for it."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +36,7 @@ class Skin:
     uv: Optional[Floats]                      # [n_uv, 2]
     triangle_uv: Optional[Numbers]            # [T, 3]
     materials: list[str]                      # names: those of the .obj (usemtl), else those of the solid
+    painted: bool                             # whether those of the .obj
     triangle_material: Numbers                # [T] -1: none
     triangle_groups: dict[str, NDArray[np.uint8]]  # [T] 1: in the group of that name, of dimension 2 or 3
     vertex_groups: dict[str, NDArray[np.uint8]]    # [V] of dimension 0 or 1
@@ -120,7 +118,7 @@ def read_skin(group: h5py.Group) -> Skin:
         if not materials:
             materials = solid.material_names
             of_triangle = np.where(carrier >= 0, solid.material[carrier], -1)
-    return Skin(text(group.attrs["name"]), rest, triangles, uv, triangle_uv, materials, of_triangle, groups, vertex_groups)
+    return Skin(text(group.attrs["name"]), rest, triangles, uv, triangle_uv, materials, "look" in group, of_triangle, groups, vertex_groups)
 
 
 def stamp(path: Path, basis: Path = "") -> "tuple[object, ...]":
@@ -136,8 +134,8 @@ def stamp(path: Path, basis: Path = "") -> "tuple[object, ...]":
 
 
 class Motion:
-    """Opens a trajectory with its basis (`basis` says where it is now), or a basis. BasisNotFound, ValueError, OSError with one line that
-    names the file and what is wrong."""
+    """Opens a trajectory with its basis (`basis` says where it is now), or a basis. BasisMissing, ValueError, OSError with one line that
+    names the file and what is wrong. libmodaltools computes, where it is there (Deformer)."""
 
     def __init__(self, path: Path, basis: Path = "") -> None:
         self.path = os.fspath(path)
@@ -145,17 +143,16 @@ class Motion:
             self.trajectory: Optional[Trajectory] = None if kind_of(path) == "basis" else Trajectory(path)
             self.basis_path = self.path if self.trajectory is None else os.fspath(basis) or self.trajectory.basis_path
             if not os.path.exists(self.basis_path):
-                raise BasisNotFound(f"{self.path}: its basis is not there, {self.basis_path}")
+                raise BasisMissing(f"{self.path}: its basis is not there, {self.basis_path}")
             self.deformer = Deformer(path, None if self.trajectory is None else self.basis_path)
-            with open_file(self.basis_path, "basis", (2, 3)) as file:
-                self.object_shapes: Numbers = file["objects/shape"][:].astype(np.int64)
-                self.rest_poses: Floats = file["objects/rest_frame"][:].astype(float)
-                self.n_shapes = int(file["shapes"].attrs["count"])
-                self.shape_names = [text(file[f"shapes/{i:04}"].attrs["name"]) for i in range(self.n_shapes)]
         except KeyError as error:
             raise ValueError(f"{self.path}: {error.args[0] if error.args else error}") from None
         self.times: Floats = self.deformer.times
-        self.offsets: Numbers = self._offsets()
+        self.object_shapes: Numbers = self.deformer.object_shapes.astype(np.int64)
+        self.shape_names: list[str] = self.deformer.shape_names
+        self.rest_poses: Floats = self.deformer.rest_poses
+        self.offsets: Numbers = self.deformer.first_coordinates
+        self._volumes: Optional[Deformer] = None
         self._skins: dict[int, Skin] = {}
         self._solids: dict[int, Optional[Solid]] = {}
         self._reach: dict[int, Floats] = {}
@@ -168,6 +165,10 @@ class Motion:
         return self.trajectory is None
 
     @property
+    def n_shapes(self) -> int:
+        return len(self.shape_names)
+
+    @property
     def n_objects(self) -> int:
         return len(self.object_shapes)
 
@@ -176,18 +177,10 @@ class Motion:
         """Object i has the points [first_points[i], first_points[i + 1])."""
         return self.deformer.first_points
 
-    def _offsets(self) -> Numbers:
-        if self.trajectory is not None:
-            return self.trajectory.offsets
-        with open_file(self.basis_path, "basis", (2, 3)) as file:
-            ranks = []
-            for i in range(self.n_shapes):
-                with shape_group(file, i) as group:
-                    ranks.append(len(group["modes/frequencies"]))
-        return np.concatenate([[0], np.cumsum(np.array(ranks, np.int64)[self.object_shapes])])
-
     def close(self) -> None:
         self.deformer.close()
+        if self._volumes is not None:
+            self._volumes.close()
 
     # ---- what does not move ----
 
@@ -261,16 +254,12 @@ class Motion:
         if not 0 <= mode < self.n_modes:
             raise ValueError(f"{self.basis_path}: modes are 0 to {self.n_modes - 1}, not {mode}")
         if mode not in self._reach:
-            q = np.zeros(self.deformer.n_coordinates)
-            has = np.diff(self.offsets) > mode
-            q[self.offsets[:-1][has] + mode] = 1
-            moved = self.deformer.at(q, displacement=True).displacement
-            assert moved is not None
-            largest = np.maximum.reduceat(np.sqrt(np.einsum("nk,nk->n", moved, moved)), self.first_points[:-1])
-            diagonal = np.array([np.linalg.norm(np.ptp(self.skin(int(k)).rest, axis=0)) for k in self.object_shapes])
-            scale = np.zeros(len(q))
-            good = has & (largest > 0)
-            scale[self.offsets[:-1][good] + mode] = (diagonal / np.where(largest > 0, largest, 1))[good]
+            scale = np.zeros(self.deformer.n_coordinates)
+            which = (self.offsets[:-1] + mode)[np.diff(self.offsets) > mode]
+            diagonal = {int(k): float(np.linalg.norm(np.ptp(self.skin(int(k)).rest, axis=0))) for k in np.unique(self.object_shapes)}
+            lengths = np.array([diagonal[int(k)] for k in self.object_shapes[np.diff(self.offsets) > mode]])
+            reach = self.deformer.reach[which]
+            scale[which] = np.divide(lengths, reach, out=np.zeros(len(which)), where=reach > 0)
             self._reach[mode] = scale
         return share * float(np.sin(phase)) * self._reach[mode]
 
@@ -301,6 +290,15 @@ class Motion:
         """The solids at a place between frames, with fields of their elements (modaltools.solid.FIELDS) by the law that moved each;
         amplitude as above."""
         motion = self._moving()
+        whole = int(round(min(max(place, 0), len(self) - 1)))
+        if amplitude == 1 and abs(place - whole) <= _SAME and "jacobian" not in fields and self.deformer.back_end != "numpy":
+            if self._volumes is None:
+                self.solids()  # says which shape has none
+                self._volumes = Deformer(self.path, self.basis_path, volume=True)
+            found = self._volumes.frame(whole, displacement=True, speed=speed, fields=fields)
+            assert found.displacement is not None
+            cells = {name: getattr(found, name) for name in fields}
+            return SolidFrame(found.positions, found.displacement, found.speed, cells, found.time)
         q, poses = self.coordinates(place)
         rates = None
         if speed:
