@@ -30,9 +30,13 @@ if(TARGET modalpack)
   set_tests_properties(formats.extensions formats.basis3 formats.quality PROPERTIES LABELS "cli;formats")
 endif()
 if(TARGET modalpack AND TARGET modalplace AND TARGET modaldeform)
+  set(library $<TARGET_FILE:libmodaltools>)
+  if(MODAL_SANITIZE) # Python has no sanitizer's runtime
+    set(library -)
+  endif()
   add_test(NAME formats.python_deformer COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_deformer.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} $<TARGET_FILE:write_samples>
-           $<IF:$<BOOL:${MODAL_SANITIZE}>,-,$<TARGET_FILE:libmodaltools>>)
+           ${library})
   set_tests_properties(formats.python_deformer PROPERTIES LABELS "cli;formats" TIMEOUT 300)
   add_test(NAME formats.python_package COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_package.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} $<TARGET_FILE:write_samples>)

@@ -331,7 +331,7 @@ modal_status modal_solid_scene_parse(const char *text, size_t length, const char
     reader r = {.shared = {.source = {path, NULL, err}, .scene = &files}, .scene = scene};
     json_t *json = NULL;
     char *copy = NULL;
-    *scene = (modal_solid_scene){.hourglass = 0.1, .accuracy = 1e-6};
+    *scene = (modal_solid_scene){.hourglass = -1, .accuracy = 1e-6};
     MODAL_TRY(modal_json_parse(&r.shared.source, text, length, &copy, &json));
     const modal_json_place root = {&r.shared.source, json, ""};
     status = read_root(&r, &root);

@@ -58,7 +58,7 @@ typedef struct modal_solid_scene {
     int32_t n_models;
     char **model_groups, **models; /* [n_models] */
     int nodal_pressure;
-    double hourglass, alpha;
+    double hourglass, alpha; /* hourglass below 0: not said */
     int steady;              /* 1: until steady, `duration` at most */
     double accuracy;         /* of the largest displacement, where steady */
     double scaled_step, scaled_limit; /* mass_scaling: s, 0: none; share of the solid's mass */

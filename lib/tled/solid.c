@@ -102,6 +102,14 @@ static void add_terms(const modal_material *m, modal_tled_material *to)
         }
 }
 
+/* kappa (lambda + 2 mu). Where the caller leaves kappa open: (1 - 2 nu) / 5, 0.1 at most, since lambda + 2 mu goes to infinity with nu near
+ * 0.5, and with it the hexahedra would lock (docs/results/tissue.md has what was measured). */
+static double hourglass_of(const modal_tled_request *r, double lambda, double mu)
+{
+    const double kappa = r->hourglass >= 0 ? r->hourglass : fmin(0.1, mu / (lambda + mu) / 5);
+    return kappa * (lambda + 2 * mu);
+}
+
 /* A material of the solid for every pair of material and law. */
 static void make_materials(const modal_volume_mesh *mesh, const modal_tled_request *r, modal_law *laws, double *densities,
                            modal_tled_material *to)
@@ -115,7 +123,7 @@ static void make_materials(const modal_volume_mesh *mesh, const modal_tled_reque
             const double mu = laws[at].elasticity.mu, lambda = laws[at].elasticity.lambda;
             to[at] = (modal_tled_material){.law = kernels[k], .mu = mu,
                                            .modulus = k == MODAL_LAW_NEO_HOOKEAN ? lambda + 2 * mu / 3 : lambda,
-                                           .hourglass = r->hourglass * (lambda + 2 * mu),
+                                           .hourglass = hourglass_of(r, lambda, mu),
                                            .fibre = mesh->materials[i].fibre_stiffness,
                                            .averages = r->averages && k != MODAL_LAW_STVK};
             add_terms(&mesh->materials[i], &to[at]);

@@ -19,7 +19,7 @@ typedef struct modal_tled_model {
 /* What the scene says of elements. */
 typedef struct modal_tled_request {
     const uint8_t *element_law; /* [n_elements] a modal_law_kind */
-    double hourglass;           /* kappa */
+    double hourglass;           /* kappa; below 0: of each material its own, (1 - 2 nu) / 5, 0.1 at most */
     int averages;               /* 1: tetrahedra with nodal pressures */
 } modal_tled_request;
 

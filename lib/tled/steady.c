@@ -127,8 +127,45 @@ static int is_settled(const modal_solid_scene *scene, int32_t n_signals, double 
     return 1;
 }
 
+/* What is kept between looks, before u, pull and masses; 8 bytes each, but for the result, which has no gaps. */
+typedef struct steady_head {
+    modal_tled_steady result;
+    double alpha;
+    int64_t weighing, looked, good, settled;
+} steady_head;
+
+int64_t modal_tled_steady_bytes(const modal_tled_model *model)
+{
+    return (int64_t)sizeof(steady_head) + 7 * model->solid.n_nodes * (int64_t)sizeof(double);
+}
+
+/* Between a looker with masses and what is kept: out of it into `kept`, or back. */
+static void copy_kept(looker *l, steady_head *head, char *kept, int back)
+{
+    const size_t n = (size_t)l->model->solid.n_nodes * sizeof(double);
+    const struct {
+        void *at;
+        size_t bytes;
+    } all[] = {{head, sizeof *head}, {l->u, 3 * n}, {l->pull, 3 * n}, {(void *)l->model->solid.mass, n}};
+    for (size_t k = 0; k < sizeof all / sizeof *all; kept += all[k++].bytes)
+        memcpy(back ? all[k].at : kept, back ? kept : all[k].at, all[k].bytes);
+}
+
+/* As a run before had it; the motion's state is there. */
+static modal_status take_up(looker *l, steady_head *head, const void *from, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    copy_kept(l, head, (char *)from, 1);
+    if (!(head->alpha >= 0 && head->result.steps >= 0 && head->looked >= 0 && head->weighing > 0))
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "state: damping %g, %lld steps", head->alpha, (long long)head->result.steps);
+    l->alpha = head->alpha;
+    MODAL_TRY(modal_tled_motion_relayout(l->motion, err)); /* of these masses */
+done:
+    return status;
+}
+
 modal_status modal_tled_steady_run(modal_tled_motion *motion, modal_tled_model *model, modal_tled_forces *forces,
-                                   int64_t most, const modal_progress *progress, int64_t *element, modal_tled_steady *r,
+                                   const modal_tled_steady_plan *plan, const modal_progress *progress, int64_t *element, modal_tled_steady *r,
                                    modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -138,19 +175,26 @@ modal_status modal_tled_steady_run(modal_tled_motion *motion, modal_tled_model *
     const double coarse = 4e-6; /* of the largest displacement: smaller ways are rounding in float32 */
     int64_t weighing = FIRST_WEIGHING, looked = 0;
     double *rows = NULL;
+    char *kept = NULL;
     looker l = {0};
     int good = 0, settled = 0; /* looks in a row */
     *r = (modal_tled_steady){.lowest = 10 / pow((double)s->n_nodes, 2.0 / 3), .radius = 1};
     MODAL_TRY(new_looker(&l, motion, model, err));
     MODAL_TRY(modal_alloc(&rows, 6 * (int64_t)s->n_signals + 1, sizeof *rows, "signals", err));
+    MODAL_TRY(modal_alloc_zero(&kept, modal_tled_steady_bytes(model), 1, "checkpoint", err));
     l.alpha = damping_of(r->lowest);
+    if (plan->from) {
+        steady_head head;
+        MODAL_TRY(take_up(&l, &head, plan->from, err));
+        *r = head.result, weighing = head.weighing, looked = head.looked, good = (int)head.good, settled = (int)head.settled;
+    }
     modal_tled_motion_damp(motion, l.alpha);
-    while (!r->converged && r->steps < most) {
+    while (!r->converged && r->steps < plan->most) {
         const double keep = modal_tled_step_factors(1, 1, l.alpha).keep;
         /* as many as halve the error: so rounding is not taken for a slow way */
         const double halving = keep > 0 ? 2 * log(0.5) / log(keep) : 0;
         const int64_t next = r->steps + (settled > 1 && halving > (double)look ? (int64_t)fmin(halving, 1e5) : look);
-        MODAL_TRY(modal_tled_motion_advance(motion, next < most ? next : most, progress, element, err));
+        MODAL_TRY(modal_tled_motion_advance(motion, next < plan->most ? next : plan->most, progress, element, err));
         MODAL_TRY(look_at(&l, progress, element, err));
         r->steps = modal_tled_motion_steps(motion);
         if (r->steps >= weighing) { /* squeezed elements are stiffer */
@@ -180,8 +224,14 @@ modal_status modal_tled_steady_run(modal_tled_motion *motion, modal_tled_model *
             settled = 0;
         }
         looked = r->steps;
+        if (plan->keep && !r->converged) {
+            steady_head head = {*r, l.alpha, weighing, looked, good, settled};
+            copy_kept(&l, &head, kept, 0);
+            MODAL_TRY(plan->keep(plan->context, kept, err));
+        }
     }
 done:
+    modal_free(&kept);
     free_looker(&l);
     modal_free(&rows);
     return status;

@@ -23,10 +23,23 @@ typedef struct modal_tled_steady {
  * after a long time. Before modal_tled_motion_new, whose kernel_step is to be 1. */
 modal_status modal_tled_steady_masses(modal_tled_model *model, modal_tled_forces *forces, const double *u, modal_error *err);
 
-/* Until the estimated error is scene->accuracy of the largest displacement, twice in a row, or `most` steps are done. Loads are those
+/* How far, and what a relaxation goes on from, beside the motion's state. keep, where it is not NULL, is told after every look. `from`,
+ * where it is not NULL, is what it was told once, and the motion's state is that of then: the relaxation goes on to the same bytes. */
+typedef struct modal_tled_steady_plan {
+    int64_t most; /* steps */
+    void *context;
+    modal_status (*keep)(void *context, const void *state, modal_error *err);
+    const void *from;
+} modal_tled_steady_plan;
+
+/* Of what is kept. */
+int64_t modal_tled_steady_bytes(const modal_tled_model *model);
+
+/* Until the estimated error is scene->accuracy of the largest displacement, twice in a row, or plan->most steps are done. Loads are those
  * of the motion's time; the error is looked at once they have the values that they keep until scene->duration. As
  * modal_tled_motion_advance. */
-modal_status modal_tled_steady_run(modal_tled_motion *motion, modal_tled_model *model, modal_tled_forces *forces, int64_t most,
-                                   const modal_progress *progress, int64_t *element, modal_tled_steady *result, modal_error *err);
+modal_status modal_tled_steady_run(modal_tled_motion *motion, modal_tled_model *model, modal_tled_forces *forces,
+                                   const modal_tled_steady_plan *plan, const modal_progress *progress, int64_t *element,
+                                   modal_tled_steady *result, modal_error *err);
 
 #endif

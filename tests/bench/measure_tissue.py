@@ -50,7 +50,7 @@ def main():
         print(f"\nnu {poisson}: the tip moves by {np.linalg.norm(want) / LENGTH:.3f} of the length (H8, {fine[0]} x {fine[1]} x {fine[2]}, hourglass {hourglass})\n")
         print("| elements | cells | number | error of the tip | processor s | steps | still moving |")
         print("| --- | --- | --- | --- | --- | --- | --- |")
-        for name, kind, more in (("T4", "tet", {}), ("T4, nodal pressure", "tet", {"nodal_pressure": True}), ("H8, hourglass 0.1", "hex", {}),
+        for name, kind, more in (("T4", "tet", {}), ("T4, nodal pressure", "tet", {"nodal_pressure": True}), ("H8, hourglass 0.1", "hex", {"hourglass": 0.1}),
                                  (f"H8, hourglass {hourglass}", "hex", {"hourglass": hourglass})):
             for n in (2, 4) if QUICK else (2, 4, 8):
                 tip, seconds, count, steps, rest = bend((n, n, 4 * n), kind, poisson, **more)

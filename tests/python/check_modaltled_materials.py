@@ -113,6 +113,22 @@ def check_fibres():
         check(np.abs(got - want).max() <= 1e-12 * np.abs(want).max(), kind, got, want)
 
 
+def check_fibre_file():
+    """Directions from a file are those of the material, to the bit, and the file stands in the provenance."""
+    box("c.msh", (2, 2, 2), 0.01, "tet", 0.2)
+    scene = {"step": "auto", "steps": 60, "every": 30, "gravity": [0, 0, -9.81]}
+    move("c.msh", scene, {"fibres": {"stiffness": 9000, "direction": [0, 3, 4]}}, "--fixed", "box:-1,-1,-1:1,1,1e-6")
+    want = result("displacements")
+    with open("along.csv", "w") as f:
+        f.write("".join("%d,0,3,4\n" % (e + 1) for e in range(48)))
+    move("c.msh", scene, {"fibres": {"stiffness": 9000, "file": "along.csv"}}, "--fixed", "box:-1,-1,-1:1,1,1e-6")
+    check(np.array_equal(want, result("displacements")), "the same fibres")
+    with h5py.File("o.h5") as o:
+        texts = []
+        o["provenance"].visititems(lambda name, item: texts.extend(str(v) for v in [*item.attrs.values(), item[()] if hasattr(item, "shape") else ""]))
+    check(any("along.csv" in text for text in texts), texts)
+
+
 def check_prony():
     """A cube that is stretched in the first step and held: its stress falls as the terms say; of order 2 in the step."""
     terms = {"isochoric": [[0.3, 0.01], [0.2, 0.05]], "volumetric": [[0.4, 0.02]]}
@@ -331,6 +347,6 @@ def check_bad():
     check("at t = 0" in err, err)
 
 
-for test in (check_fibres, check_prony, check_energy, check_locking, check_bodies, check_probes, check_scaling, check_steady, check_bad):
+for test in (check_fibres, check_fibre_file, check_prony, check_energy, check_locking, check_bodies, check_probes, check_scaling, check_steady, check_bad):
     test()
     print(test.__name__, "ok", flush=True)

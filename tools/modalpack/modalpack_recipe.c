@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/json/materials.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
 #include "tools/modalpack/modalpack.h"
@@ -72,6 +73,19 @@ done:
     return status;
 }
 
+/* The directions of fibres that a file of materials names. */
+static modal_status add_fibres(modal_hash *hash, const char *materials, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_material_file file = {0};
+    MODAL_TRY(modal_materials_read(materials, &file, err));
+    for (int32_t i = 0; i < file.n_materials; i++)
+        if (file.fibre_files[i]) MODAL_TRY(add_file(hash, "fibres", file.fibre_files[i], err));
+done:
+    modal_material_file_free(&file);
+    return status;
+}
+
 modal_status modalpack_find_recipe(const tool *t, const modalpack_request *r, char recipe[MODAL_HASH_TEXT], modal_error *err)
 {
     static const char *const files[] = {"surface", "materials", "snapshots", "import"};
@@ -84,6 +98,7 @@ modal_status modalpack_find_recipe(const tool *t, const modalpack_request *r, ch
     for (size_t k = 0; k < sizeof files / sizeof *files; k++)
         for (int i = 0; i < tool_count(a, files[k]); i++)
             MODAL_TRY(add_file(hash, files[k], tool_value_at(a, files[k], i), err));
+    if (r->input.materials_path) MODAL_TRY(add_fibres(hash, r->input.materials_path, err));
     for (int i = 0; i < tool_count(a, "fixed"); i++) MODAL_TRY(add_fixed(hash, tool_value_at(a, "fixed", i), err));
     for (int i = 0; i < tool_count(a, "material"); i++) add_text(hash, "material", tool_value_at(a, "material", i));
     add_integer(hash, "shapes", r->shapes);

@@ -20,8 +20,11 @@ modal_status modalpack_add_provenance(const tool *t, const modalpack_request *r,
     int64_t used = 0, room = 0;
     for (int i = 0; i < r->n_meshes; i++) MODAL_TRY(tool_add_input(r->mesh_paths[i], &inputs, &used, &room, err));
     for (int k = 0; k < n_options; k++)
-        for (int i = 0; i < tool_count(&t->arguments, options[k]); i++)
-            MODAL_TRY(tool_add_input(tool_value_at(&t->arguments, options[k], i), &inputs, &used, &room, err));
+        for (int i = 0; i < tool_count(&t->arguments, options[k]); i++) {
+            const char *path = tool_value_at(&t->arguments, options[k], i);
+            MODAL_TRY(k == 1 ? tool_add_material_inputs(path, &inputs, &used, &room, err)
+                             : tool_add_input(path, &inputs, &used, &room, err));
+        }
     MODAL_TRY(modal_provenance_append(&basis->provenance, &basis->n_provenance, t->program->name,
                                       tool_version(), t->command_line, inputs, r->device->name, err));
     MODAL_TRY(modalpack_find_recipe(t, r, basis->recipe_hash, err));

@@ -25,7 +25,7 @@ static const tool_option options[] = {
     {"unsafe-step", 0, NULL, NULL, "Take a step above the critical one.", 0},
     {"keep-partial", 0, NULL, NULL, "When the motion fails or a signal comes, write the frames up to there.", 0},
     {"checkpoint", 0, "FILE", NULL, "Keep there all that the run needs to go on.", TOOL_WRITES},
-    {"checkpoint-every", 0, "N", "20", "Frames between checkpoints.", 0},
+    {"checkpoint-every", 0, "N", "20", "Frames between checkpoints; until steady looks at the error, of some 40 steps each.", 0},
     {"restart", 0, "FILE", NULL, "Go on from a checkpoint of the same mesh, scene and options, to the same bytes.", TOOL_READS},
     {"backend", 0, "NAME", "auto", "What computes: auto (a GPU if there is one, else the CPU), ref, cpu, cuda or cuda:N.", 0},
     TOOL_OPTION_THREADS,
@@ -105,9 +105,7 @@ done:
 /* Fields that this motion does not have: left out, or refused where they were asked for. */
 static modal_status check_fields(tool *t, modaltled_request *r, const modaltled_case *c, modal_error *err)
 {
-    if (c->scene.steady && (r->checkpoint_path || r->restart_path || r->probes_path))
-        return modal_error_set(err, MODAL_ERROR_INPUT, "%s: not with \"until\"",
-                               r->probes_path ? "--probes" : r->restart_path ? "--restart" : "--checkpoint");
+    if (c->scene.steady && r->probes_path) return modal_error_set(err, MODAL_ERROR_INPUT, "--probes: not with \"until\"");
     const char *why = c->scene.steady ? "has no meaning with \"until\": masses are not the solid's"
                       : modal_tled_most_terms(&c->model.solid) > 0 ? "what Prony terms store and lose is not computed" : NULL;
     const int asked = tool_count(&t->arguments, "fields") > 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/memory.h"
+#include "lib/tled/steady.h"
 #include "tools/common/commit.h"
 #include "tools/modaltled/modaltled_run.h"
 
@@ -102,8 +103,8 @@ static modal_status restart(run *w, const modal_solid_inputs *inputs, modal_erro
     for (int k = 0; k < FRAME; k++) frame_bytes += all[k].length;
     MODAL_TRY(modal_solid_checkpoint_read(w->r->restart_path, inputs, frame_bytes, w->state_bytes, w->state, take_frame, w, err));
     memcpy(&head, w->state, sizeof head);
-    if (head.next != modal_snapshots_out_count(w->out) || head.next > w->c->n_frames || !(head.largest_u >= 0) ||
-        head.follow.interval < 1 || head.follow.n_shrunk < 0)
+    if (head.next != modal_snapshots_out_count(w->out) || head.next > (w->c->scene.steady ? 1 : w->c->n_frames) || !(head.largest_u >= 0) ||
+        (!w->c->scene.steady && head.follow.interval < 1) || head.follow.n_shrunk < 0)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: %lld frames, and a state of %lld", w->r->restart_path,
                    (long long)modal_snapshots_out_count(w->out), (long long)head.next);
     MODAL_TRY(modal_tled_motion_load(w->motion, (const char *)w->state + sizeof head, err));
@@ -122,7 +123,8 @@ modal_status modaltled_checkpoint_begin(run *w, modal_error *err)
     modal_status status = MODAL_OK;
     modal_solid_inputs inputs;
     if (!w->r->checkpoint_path && !w->r->restart_path) return MODAL_OK;
-    w->state_bytes = (int64_t)sizeof(run_head) + modal_tled_motion_save_bytes(w->motion);
+    w->steady_bytes = w->c->scene.steady ? modal_tled_steady_bytes(&w->c->model) : 0;
+    w->state_bytes = (int64_t)sizeof(run_head) + modal_tled_motion_save_bytes(w->motion) + w->steady_bytes;
     MODAL_TRY(modal_alloc(&w->state, w->state_bytes, 1, "checkpoint", err));
     MODAL_TRY(hash_inputs(w, &inputs, err));
     if (w->r->checkpoint_path)
@@ -152,6 +154,14 @@ modal_status modaltled_checkpoint_state(run *w, int64_t next, modal_error *err)
     if (w->outputs->checkpoint.temporary) MODAL_TRY(tool_output_commit(&w->outputs->checkpoint, err)); /* the next ones are added to it */
 done:
     return status;
+}
+
+modal_status modaltled_checkpoint_steady(void *run_at_hand, const void *at, modal_error *err)
+{
+    run *w = run_at_hand;
+    if (!w->checkpoint || ++w->n_looks % w->r->checkpoint_every != 0) return MODAL_OK;
+    memcpy((char *)w->state + w->state_bytes - w->steady_bytes, at, (size_t)w->steady_bytes);
+    return modaltled_checkpoint_state(w, 1, err);
 }
 
 void modaltled_checkpoint_end(run *w)

@@ -27,7 +27,7 @@ static modal_status add_provenance(run *w, modal_error *err)
     MODAL_TRY(tool_add_input(w->r->scene_path, &inputs, &used, &room, err));
     for (int32_t i = 0; i < w->c->scene.n_files; i++)
         MODAL_TRY(tool_add_input(w->c->scene.files[i], &inputs, &used, &room, err));
-    if (w->r->input.materials_path) MODAL_TRY(tool_add_input(w->r->input.materials_path, &inputs, &used, &room, err));
+    if (w->r->input.materials_path) MODAL_TRY(tool_add_material_inputs(w->r->input.materials_path, &inputs, &used, &room, err));
     MODAL_TRY(modal_provenance_append(&w->provenance, &w->n_provenance, w->t->program->name, tool_version(),
                                       w->t->command_line, inputs, w->r->device.name, err));
 done:
@@ -167,9 +167,14 @@ static modal_status relax(run *w, modal_error *err)
     modal_tled_steady r;
     int64_t element = -1;
     tool_progress_amount(w->t, (double)w->c->n_steps, "steps");
-    MODAL_TRY(make_frame(w, err));
-    MODAL_TRY(modal_snapshots_out_add(w->out, &w->frame, err));
-    status = modal_tled_steady_run(w->motion, &w->c->model, &w->c->forces, w->c->n_steps, &progress, &element, &r, err);
+    const modal_tled_steady_plan plan = {w->c->n_steps, w, w->checkpoint ? modaltled_checkpoint_steady : NULL,
+                                             w->first_frame > 0 ? (const char *)w->state + w->state_bytes - w->steady_bytes : NULL};
+    if (w->first_frame == 0) {
+        MODAL_TRY(make_frame(w, err));
+        MODAL_TRY(modal_snapshots_out_add(w->out, &w->frame, err));
+        MODAL_TRY(modaltled_checkpoint_frame(w, err));
+    }
+    status = modal_tled_steady_run(w->motion, &w->c->model, &w->c->forces, &plan, &progress, &element, &r, err);
     if (status != MODAL_OK) {
         explain(w, element, err);
         goto done;

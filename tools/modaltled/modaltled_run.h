@@ -29,8 +29,9 @@ typedef struct run {
     modaltled_outputs *outputs;
     modal_solid_checkpoint *checkpoint;
     FILE *probes; /* of every step, or NULL */
-    void *state; /* [state_bytes] */
-    int64_t state_bytes;
+    void *state; /* [state_bytes]: head, motion and, until steady, what the relaxation goes on from */
+    int64_t state_bytes, steady_bytes;
+    int64_t n_looks; /* until steady */
 } run;
 
 /* Reads --restart into the run and its file of frames, and begins --checkpoint; both may be absent. */
@@ -38,6 +39,8 @@ modal_status modaltled_checkpoint_begin(run *w, modal_error *err);
 /* The frame at hand; the state of the motion, from which frame `next` is to come. */
 modal_status modaltled_checkpoint_frame(run *w, modal_error *err);
 modal_status modaltled_checkpoint_state(run *w, int64_t next, modal_error *err);
+/* Until steady: of a relaxation, `at`, after a look; every --checkpoint-every of them. */
+modal_status modaltled_checkpoint_steady(void *run_at_hand, const void *at, modal_error *err);
 void modaltled_checkpoint_end(run *w);
 
 /* Counts and names the probes: those of the scene, then its bodies. Measures them at the frame at hand, whose u is there: means and
