@@ -59,8 +59,53 @@ static modal_status check_values(const modal_volume_mesh *mesh, modal_error *err
     return MODAL_OK;
 }
 
-/* The elements of negative volume; *turned [n_turned] is NULL where they are all or none. */
-static modal_status check_volumes(const modal_volume_mesh *mesh, modal_mesh_summary *summary, int32_t **turned, modal_error *err)
+/* Straightens the edges of quadratic elements that are not positive; those beside that suffer from it likewise. Where that makes all
+ * elements positive, *nodes [n_nodes, 3] are the new positions and summary says how many elements there were, else it is NULL. */
+static modal_status straighten(modal_volume_mesh *mesh, const modal_rule_table *rules, double **nodes, modal_mesh_summary *summary,
+                               modal_error *err)
+{
+    enum { ROUNDS = 4 };
+    modal_status status = MODAL_OK;
+    uint8_t *is_straight = NULL;
+    double *const old = mesh->nodes, volume = summary->volume;
+    int64_t n_bad = 1;
+    *nodes = NULL;
+    MODAL_TRY(modal_alloc_zero(&is_straight, mesh->n_elements, 1, "straight elements", err));
+    MODAL_TRY(modal_alloc(nodes, 3 * mesh->n_nodes, sizeof **nodes, "straight elements", err));
+    memcpy(*nodes, old, (size_t)(3 * mesh->n_nodes) * sizeof *old);
+    mesh->nodes = *nodes; /* for the measures; put back below */
+    for (int round = 0; round < ROUNDS && n_bad > 0; round++) {
+        n_bad = 0;
+        summary->volume = 0;
+        for (int64_t e = 0; e < mesh->n_elements; e++) {
+            const modal_element_kind *kind = modal_mesh_kind(mesh, e);
+            const int32_t *v = modal_mesh_nodes(mesh, e);
+            const modal_measure found = modal_element_measure(mesh, e, rules);
+            summary->volume += found.volume;
+            if (found.sign > 0) continue;
+            n_bad++;
+            if (!kind->quadratic || is_straight[e]) {
+                round = ROUNDS; /* nothing helps */
+                break;
+            }
+            is_straight[e] = 1;
+            for (int i = 0; i < kind->n_edges; i++)
+                for (int k = 0; k < 3; k++)
+                    (*nodes)[3 * (int64_t)v[kind->n_corners + i] + k] =
+                        ((*nodes)[3 * (int64_t)v[kind->edges[i][0]] + k] + (*nodes)[3 * (int64_t)v[kind->edges[i][1]] + k]) / 2;
+        }
+    }
+    mesh->nodes = old;
+    for (int64_t e = 0; e < mesh->n_elements && n_bad == 0; e++) summary->n_straightened += is_straight[e];
+    if (n_bad > 0) summary->volume = volume;
+done:
+    if (status != MODAL_OK || n_bad > 0) modal_free(nodes);
+    modal_free(&is_straight);
+    return status;
+}
+
+/* The elements of negative volume; *turned [n_turned] is NULL where they are all or none. *nodes: see straighten. */
+static modal_status check_volumes(modal_volume_mesh *mesh, modal_mesh_summary *summary, int32_t **turned, double **nodes, modal_error *err)
 {
     modal_status status = MODAL_OK;
     int64_t n_bad = 0, n_negative = 0, n_linear = 0, first = -1;
@@ -90,7 +135,8 @@ static modal_status check_volumes(const modal_volume_mesh *mesh, modal_mesh_summ
         MODAL_TRY(modal_tetrahedra_only_turned(mesh, n_bad, *turned, &agree, err));
         summary->volume = fabs(total - 2 * negative);
     }
-    if (!agree) status = modal_element_refuse(mesh, first, &at_first, n_bad, err);
+    if (!agree) MODAL_TRY(straighten(mesh, &rules, nodes, summary, err));
+    if (!agree && !*nodes) status = modal_element_refuse(mesh, first, &at_first, n_bad, err);
 done:
     modal_rule_table_free(&rules);
     return status;
@@ -131,13 +177,15 @@ modal_status modal_volume_mesh_check(modal_volume_mesh *mesh, modal_mesh_summary
     modal_status status = MODAL_OK;
     modal_mesh_summary found = {0};
     int32_t *turned = NULL;
+    double *nodes = NULL;
     int32_t *index = NULL; /* [n_nodes] first each node's component, then its new index */
     MODAL_TRY(check_sizes(mesh, err));
     MODAL_TRY(check_values(mesh, err));
-    MODAL_TRY(check_volumes(mesh, &found, &turned, err));
+    MODAL_TRY(check_volumes(mesh, &found, &turned, &nodes, err));
     MODAL_TRY(modal_alloc(&index, mesh->n_nodes, sizeof *index, "node components", err));
 
     /* Nothing can fail from here on: the mesh is changed only now. */
+    if (nodes) memcpy(mesh->nodes, nodes, (size_t)(3 * mesh->n_nodes) * sizeof *nodes);
     found.n_components = modal_volume_mesh_components(mesh, index);
     int64_t n_kept = 0;
     for (int64_t i = 0; i < mesh->n_nodes; i++)
@@ -145,7 +193,7 @@ modal_status modal_volume_mesh_check(modal_volume_mesh *mesh, modal_mesh_summary
     found.dropped_nodes = mesh->n_nodes - n_kept;
     if (found.dropped_nodes > 0) drop_nodes(mesh, index, n_kept);
     for (int64_t e = 0; found.flipped && e < mesh->n_elements; e++) mirror_element(mesh, e);
-    for (int64_t i = 0; i < found.n_turned; i++) mirror_element(mesh, turned[i]);
+    for (int64_t i = 0; turned && i < found.n_turned; i++) mirror_element(mesh, turned[i]);
     for (int k = 0; k < 3; k++) {
         found.box_min[k] = INFINITY;
         found.box_max[k] = -INFINITY;
@@ -158,6 +206,7 @@ modal_status modal_volume_mesh_check(modal_volume_mesh *mesh, modal_mesh_summary
 done:
     modal_free(&index);
     modal_free(&turned);
+    modal_free(&nodes);
     return status;
 }
 

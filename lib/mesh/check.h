@@ -11,6 +11,7 @@
 typedef struct modal_mesh_summary {
     int flipped;           /* 1: all elements were left-handed, their nodes are mirrored now */
     int64_t n_turned;      /* linear tetrahedra that were left-handed among others, mirrored now */
+    int64_t n_straightened; /* quadratic elements that their middle nodes had turned inside out, with straight edges now */
     int64_t dropped_nodes; /* nodes that no element used */
     int32_t n_components;  /* parts that share no node */
     double volume;         /* m^3, of all elements */
@@ -24,7 +25,8 @@ typedef struct modal_mesh_summary {
  * volume, any other element whose Jacobian is not above that at every point of its quadrature rules
  * (element_shape.h), the first by its user tag, with the value and the number of such elements. Put
  * right: when all elements are negative they are mirrored; when only linear tetrahedra are, and each lies beside the
- * elements it shares faces with and not over them (turn.h), these are; nodes in no element are dropped from nodes,
+ * elements it shares faces with and not over them (turn.h), these are; when only quadratic elements are not positive, and would be
+ * with their middle nodes in the middle of their edges, these are moved there, if no other element suffers; nodes in no element are dropped from nodes,
  * node_tags and groups, elements renumbered (the order of nodes stays; a group may become empty and is kept).
  * On an error mesh and summary are unchanged. O(n). */
 modal_status modal_volume_mesh_check(modal_volume_mesh *mesh, modal_mesh_summary *summary,

@@ -4,7 +4,9 @@
 
 measure_corpora.py BIN read FOLDER... [--json OUT] [--before JSON]     modalinfo --json of every mesh and surface
 measure_corpora.py BIN solids FOLDER... [--json OUT] [--before JSON]   every surface: --check, mesh, least angle, three modes
-measure_corpora.py BIN wrap FOLDER... [--json OUT]                     every surface that bounds no solid: --wrap, mesh
+measure_corpora.py BIN wrap FOLDER... [--json OUT]                     every surface that bounds no solid: --wrap, mesh, three modes
+
+--improve makes the meshes of the last two with modalmesh --improve.
 
 A folder is one row of the table. A file counts as read or made where the program ends with 0, as refused where it ends with an
 exit code of its own and one line, as crashed where a signal ended it or it printed none; --seconds S (60) is the most for a program.
@@ -32,6 +34,7 @@ parser.add_argument("--json", type=pathlib.Path)
 parser.add_argument("--before", type=pathlib.Path)
 parser.add_argument("--seconds", type=float, default=60)
 parser.add_argument("--share", type=float, default=0.02, help="of the diagonal, the distance of --wrap")
+parser.add_argument("--improve", action="store_true")
 parser.add_argument("--only", help="files whose path has this")
 arguments = parser.parse_args()
 scratch = pathlib.Path(tempfile.mkdtemp())
@@ -82,12 +85,15 @@ def solid_of(path, *options):
     mesh, report = scratch / "o.msh", scratch / "o.json"
     report.unlink(missing_ok=True)
     got = {"state": "ok", "why": "", "seconds": 0.0}
-    then(got, "mesh", "modalmesh", path, mesh, "-f", "--report", report, *options)
+    then(got, "mesh", "modalmesh", path, mesh, "-f", "--report", report, *options, *["--improve"] * arguments.improve)
     if got["state"] == "ok":
         told = json.loads(report.read_text())
         got["least_angle"] = told["mesh"]["least_dihedral_deg"]
         if "wrap" in told:
             got["wrap"] = told["wrap"]
+        if "improve" in told:
+            got["improve"] = told["improve"]
+    make_modes(got, mesh)
     return got
 
 
@@ -114,9 +120,7 @@ def look_at(path):
         return {"state": "broken" if not sound else "sound", "why": got["why"], "seconds": got["seconds"]}
     if arguments.what == "wrap":
         return solid_of(path, "--wrap", arguments.share * diagonal)
-    got = solid_of(path)
-    make_modes(got, scratch / "o.msh")
-    return got
+    return solid_of(path)
 
 
 def reason(why):
@@ -150,6 +154,14 @@ angles = sorted(r["least_angle"] for r in results.values() if r["state"] == "ok"
 if angles:
     print(f"\nLeast dihedral angles of {len(angles)} meshes: median {angles[len(angles) // 2]:.2f}, least {angles[0]:.2g} degrees;",
           f"{sum(a >= 5 for a in angles)} of at least 5 degrees")
+improved = [r["improve"] for r in results.values() if "improve" in r]
+if improved:
+    def of(key, part):
+        return sum(i[part][key] for i in improved)
+    print(f"--improve: least angles from {min(i['before']['least_dihedral_deg'] for i in improved):.2g} to "
+          f"{min(i['after']['least_dihedral_deg'] for i in improved):.2g} degrees, {sum(i['bad_elements'] > 0 for i in improved)} meshes with bad elements left; "
+          f"elements {of('elements', 'before')} to {of('elements', 'after')}; moved by at most "
+          f"{max(max(i['new_to_old_m'], i['old_to_new_m']) / i['asked_m'] for i in improved):.2f} of the distance")
 changed = [n for n in results if n in before and before[n]["state"] != results[n]["state"]]
 other = [n for n in results if n in before and before[n].get("counts") != results[n].get("counts") and n not in changed]
 if before:

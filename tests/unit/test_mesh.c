@@ -6,6 +6,7 @@
 #include "lib/base/sort.h"
 #include "lib/mesh/boundary.h"
 #include "lib/mesh/check.h"
+#include "lib/mesh/raise_order.h"
 #include "lib/mesh/tetrahedron.h"
 #include "tests/unit/test_mesh_helpers.h"
 
@@ -187,6 +188,45 @@ static void test_check_turns_some(void **state)
         }
         modal_volume_mesh_free(&mesh);
     }
+}
+
+/* Quadratic elements that a middle node turns inside out get straight edges, and so do those beside that suffer from it; where the corners are
+ * the wrong way round, they are refused as before. */
+static void test_check_straightens(void **state)
+{
+    (void)state;
+    modal_volume_mesh mesh;
+    modal_mesh_summary summary;
+    make_mesh(&mesh, 8, cube_nodes[0], 6, cube_six[0]);
+    assert_int_equal(modal_volume_mesh_raise_order(&mesh, NULL), MODAL_OK);
+    const int64_t n = mesh.n_nodes;
+    double *straight = NULL;
+    assert_int_equal(modal_alloc(&straight, 3 * n, sizeof *straight, "nodes", NULL), MODAL_OK);
+    memcpy(straight, mesh.nodes, (size_t)(3 * n) * sizeof *straight);
+    assert_int_equal(modal_volume_mesh_check(&mesh, &summary, NULL), MODAL_OK);
+    assert_int_equal(summary.n_straightened, 0);
+    const int32_t off = modal_mesh_nodes(&mesh, 0)[4]; /* of the edge between the first element's corners 0 and 1 */
+    for (int k = 0; k < 3; k++) mesh.nodes[3 * off + k] += 0.9;
+    double *const moved = mesh.nodes;
+    for (int i = 1;; i++) { /* an allocation that fails changes nothing */
+        modal_alloc_fail_at(i);
+        const modal_status status = modal_volume_mesh_check(&mesh, &summary, NULL);
+        const int fired = modal_alloc_fired();
+        modal_alloc_fail_at(0);
+        assert_int_equal(status, fired ? MODAL_ERROR_MEMORY : MODAL_OK);
+        if (!fired) break;
+        assert_true(mesh.nodes == moved && mesh.nodes[3 * off] == straight[3 * off] + 0.9);
+    }
+    assert_true(summary.n_straightened >= 1 && summary.n_straightened < 6 && fabs(summary.volume - 1) <= 1e-14);
+    assert_memory_equal(mesh.nodes, straight, (size_t)(3 * n) * sizeof *straight);
+    /* one corner through the opposite side: no middle node is to blame */
+    const int32_t corner = modal_mesh_nodes(&mesh, 0)[0];
+    mesh.nodes[3 * corner] += 5;
+    memcpy(straight, mesh.nodes, (size_t)(3 * n) * sizeof *straight);
+    assert_int_equal(modal_volume_mesh_check(&mesh, &summary, NULL), MODAL_ERROR_INPUT);
+    assert_memory_equal(mesh.nodes, straight, (size_t)(3 * n) * sizeof *straight);
+    modal_free(&straight);
+    modal_volume_mesh_free(&mesh);
 }
 
 static void test_check_drops_nodes(void **state)
@@ -385,6 +425,7 @@ int main(void)
         cmocka_unit_test(test_check_refuses),
         cmocka_unit_test(test_check_flips_left_handed),
         cmocka_unit_test(test_check_turns_some),
+        cmocka_unit_test(test_check_straightens),
         cmocka_unit_test(test_check_drops_nodes),
         cmocka_unit_test(test_components),
         cmocka_unit_test(test_boundary_of_cube),

@@ -94,6 +94,9 @@ modal_status tool_solid_read(tool *t, const tool_solid_request *r, modal_solid *
     if (summary.n_turned > 0)
         tool_warn(t, "%s: tetrahedra that are left-handed unlike their neighbours were turned round, %lld", r->mesh_path,
                   (long long)summary.n_turned);
+    if (summary.n_straightened > 0)
+        tool_warn(t, "%s: elements that their middle nodes turned inside out have straight edges now, %lld", r->mesh_path,
+                  (long long)summary.n_straightened);
     if (summary.n_components > 1 && !r->bodies_apart)
         tool_warn(t, "%s: bodies that do not touch, %d", r->mesh_path, summary.n_components);
     tool_note(t, "%lld nodes, %lld elements, volume %.6g m^3", (long long)mesh->n_nodes,

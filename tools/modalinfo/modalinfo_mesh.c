@@ -176,6 +176,9 @@ modal_status modalinfo_describe_mesh(tool *t, const char *path, const tool_units
         modal_error_context(err, "%s", path);
         goto done;
     }
+    if (summary.n_straightened > 0)
+        tool_warn(t, "%s: elements that their middle nodes turned inside out have straight edges now, %lld", path,
+                  (long long)summary.n_straightened);
     MODAL_TRY(modal_rule_table_init(&mesh, &rules, err));
     MODAL_TRY(modal_alloc_zero(&marks, mesh.n_nodes, 1, "nodes", err));
     for (int64_t e = 0; e < mesh.n_elements; e++) counts[mesh.element_type[e]]++;

@@ -375,6 +375,9 @@ static modal_status finish_mesh(tool *t, const request *r, modal_volume_mesh *me
     if (summary.n_turned > 0)
         tool_warn(t, "%s: tetrahedra that are left-handed unlike their neighbours were turned round, %lld", r->input,
                   (long long)summary.n_turned);
+    if (summary.n_straightened > 0)
+        tool_warn(t, "%s: elements that their middle nodes turned inside out have straight edges now, %lld", r->input,
+                  (long long)summary.n_straightened);
     if (summary.dropped_nodes > 0 && r->kind == VOLUME)
         tool_warn(t, "%s: nodes in no element dropped, %lld", r->input, (long long)summary.dropped_nodes);
     if (r->improve) {
