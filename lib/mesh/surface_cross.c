@@ -56,14 +56,63 @@ typedef struct pair {
     int side[2][3]; /* of vertex k of triangle i, to the plane of the other; 0 for shared ones */
 } pair;
 
+/* Whether a plane through an edge of one of two triangles that share a vertex or none, at right angles to it, clearly has it on one side and the
+ * other triangle, but for a vertex that both share, on the other. Triangles in one plane, whose exact signs take longest, mostly are so. */
+static int lie_apart(const pair *p)
+{
+    for (int i = 0; i < 2; i++) {
+        double edges[3][3], normal[3], length[3];
+        for (int k = 0; k < 3; k++) {
+            length[k] = 0;
+            for (int c = 0; c < 3; c++) {
+                edges[k][c] = p->x[i][(k + 1) % 3][c] - p->x[i][k][c];
+                length[k] += edges[k][c] * edges[k][c];
+            }
+        }
+        for (int c = 0; c < 3; c++)
+            normal[c] = edges[0][(c + 1) % 3] * edges[1][(c + 2) % 3] - edges[0][(c + 2) % 3] * edges[1][(c + 1) % 3];
+        for (int k = 0; k < 3; k++) {
+            double axis[3], squares = 0, tip = 0; /* to the outside */
+            for (int c = 0; c < 3; c++) {
+                axis[c] = edges[k][(c + 1) % 3] * normal[(c + 2) % 3] - edges[k][(c + 2) % 3] * normal[(c + 1) % 3];
+                squares += axis[c] * axis[c];
+                tip -= axis[c] * edges[(k + 2) % 3][c];
+            }
+            /* far above the rounding of products of such vectors; what is not a number is not clear */
+            int is_apart = tip < 0 && tip * tip > 1e-16 * squares * length[(k + 2) % 3];
+            for (int v = 0; v < 3 && is_apart; v++) {
+                double off = 0, far = 0;
+                if (p->is_shared[!i][v]) {
+                    is_apart = p->x[!i][v] == p->x[i][k] || p->x[!i][v] == p->x[i][(k + 1) % 3];
+                    continue;
+                }
+                for (int c = 0; c < 3; c++) {
+                    const double d = p->x[!i][v][c] - p->x[i][k][c];
+                    off += axis[c] * d;
+                    far += d * d;
+                }
+                is_apart = off > 0 && off * off > 1e-16 * squares * fmax(far, length[k]);
+            }
+            if (is_apart) return 1;
+        }
+    }
+    return 0;
+}
+
 /* Finds the sides of triangle i's vertices. Returns 0 where all that are not shared are on one side: then the triangles
  * have at most what they share. */
 static int find_sides(pair *p, int i)
 {
     const double *const *other = p->x[!i];
-    int n_below = 0, n_above = 0, n_in = 0;
+    int n_below = 0, n_above = 0, n_in = 0, is_sure = 1;
     for (int k = 0; k < 3; k++) {
-        p->side[i][k] = p->is_shared[i][k] ? 0 : modal_orientation_exact(other[0], other[1], other[2], p->x[i][k]);
+        p->side[i][k] = p->is_shared[i][k] ? 0 : modal_orientation(other[0], other[1], other[2], p->x[i][k]);
+        is_sure &= p->is_shared[i][k] || p->side[i][k] != 0;
+    }
+    if (!is_sure && lie_apart(p)) return 0;
+    for (int k = 0; k < 3; k++) {
+        if (!p->is_shared[i][k] && p->side[i][k] == 0)
+            p->side[i][k] = modal_orientation_exact(other[0], other[1], other[2], p->x[i][k]);
         n_below += p->side[i][k] < 0;
         n_above += p->side[i][k] > 0;
         n_in += !p->is_shared[i][k] && p->side[i][k] == 0;
