@@ -305,8 +305,11 @@ static modal_status read_partitioned(msh_reader *reader)
     MODAL_TRY(encoding->end_record(text));
     MODAL_TRY(encoding->read_size(text, "number of ghost entities", &n_ghosts));
     MODAL_TRY(encoding->end_record(text));
+    MODAL_TRY(msh_check_count(reader, "ghost entities", n_ghosts, 4, 8));
+    MODAL_TRY(modal_alloc(&reader->ghosts, n_ghosts, sizeof *reader->ghosts, "ghost entities", text->err));
     for (int64_t i = 0; i < n_ghosts; i++) {
         MODAL_TRY(encoding->read_int(text, "ghost entity", &value));
+        reader->ghosts[reader->n_ghosts++] = value;
         MODAL_TRY(encoding->read_int(text, "partition of a ghost entity", &value));
         MODAL_TRY(encoding->end_record(text));
     }
@@ -553,6 +556,9 @@ static modal_status read_file(msh_reader *reader)
         status = modal_text_fail(text, "no volume elements");
         goto done;
     }
+    if (reader->n_ghost_elements > 0)
+        MODAL_TRY(modal_notes_add(&reader->mesh->notes, reader->text.err, "elements of other partitions (ghosts) are left out, %lld",
+                                  (long long)reader->n_ghost_elements));
     if (reader->n_repeated > 0)
         MODAL_TRY(modal_notes_add(&mesh->notes, text->err, "faces, edges and points that name a node twice are left out, %lld",
                                   (long long)reader->n_repeated));
@@ -581,6 +587,7 @@ modal_status modal_msh_parse(const char *data, int64_t length, const char *name,
     modal_free(&reader.entities.offsets);
     modal_free(&reader.entities.groups);
     modal_free(&reader.tags);
+    modal_free(&reader.ghosts);
     for (int64_t i = 0; i < reader.n_old_names; i++) modal_free(&reader.old_names[i].name);
     modal_free(&reader.old_names);
     modal_group_builder_free(&reader.groups);

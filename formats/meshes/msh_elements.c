@@ -283,6 +283,15 @@ static modal_status find_entity_groups(const msh_reader *reader, int64_t dimensi
     return MODAL_OK;
 }
 
+/* Elements of a partition's file that are another partition's: those around its own, which solvers exchange. */
+static int is_ghost(const msh_reader *reader, int64_t dimension, int64_t tag)
+{
+    if (modal_tag_table_find(&reader->entities.table, reader->entities.keys, 4 * tag + dimension) >= 0) return 0;
+    for (int64_t i = 0; i < reader->n_ghosts; i++)
+        if (reader->ghosts[i] == tag) return 1;
+    return 0;
+}
+
 static modal_status read_element_block(msh_reader *reader)
 {
     modal_status status = MODAL_OK;
@@ -292,7 +301,8 @@ static modal_status read_element_block(msh_reader *reader)
     element_groups groups;
     text->subject = NULL;
     MODAL_TRY(msh_read_block_entity(reader, &dimension, &tag));
-    MODAL_TRY(find_entity_groups(reader, dimension, tag, &groups));
+    const int left_out = is_ghost(reader, dimension, tag);
+    if (!left_out) MODAL_TRY(find_entity_groups(reader, dimension, tag, &groups));
     MODAL_TRY(encoding->read_int(text, "element type", &number));
     const msh_element_type *type = msh_find_element_type(number);
     if (type && type->dimension != dimension) {
@@ -305,7 +315,14 @@ static modal_status read_element_block(msh_reader *reader)
     for (int64_t i = 0; i < n; i++) {
         MODAL_TRY(read_element_tag(reader));
         MODAL_TRY(check_type(text, type, number));
-        MODAL_TRY(read_element(reader, type, &groups));
+        if (left_out) {
+            int32_t nodes[MSH_MOST_NODES];
+            int is_repeated;
+            MODAL_TRY(read_element_nodes(reader, type, nodes, &is_repeated));
+            reader->n_ghost_elements++;
+        } else {
+            MODAL_TRY(read_element(reader, type, &groups));
+        }
     }
 done:
     return status;

@@ -68,6 +68,8 @@ typedef struct msh_reader {
     int64_t last_physical;
     msh_old_name *old_names; /* $PhysicalNames of version 2.0 */
     int64_t n_old_names, old_name_capacity;
+    int64_t *ghosts; /* [n_ghosts] entities of elements that are copies of another partition's */
+    int64_t n_ghosts, n_ghost_elements;
     int64_t n_repeated; /* elements of lower dimension that name a node twice, left out */
 } msh_reader;
 

@@ -116,6 +116,15 @@ static void test_msh_partitions(void **state)
     assert_int_equal(find_group(&mesh, "7", 3)->elements[0], 0);
     assert_int_equal(find_group(&mesh, "8", 3)->elements[0], 1);
     modal_volume_mesh_free(&mesh);
+    /* the second element is the other partition's: the ghost entity 9 has it, and an empty block without a type */
+    mesh = parse(PARTS PART_NODES "$Elements\n3 2 1 2\n3 1 4 1\n1 1 2 3 4\n3 9 0 0\n3 9 4 1\n2 2 3 4 5\n$EndElements\n", "a.msh");
+    assert_true(mesh.n_elements == 1 && mesh.n_groups == 1 && has_note(&mesh.notes, "elements of other partitions (ghosts) are left out, 1"));
+    modal_volume_mesh_free(&mesh);
+    refuse(PARTS PART_NODES "$Elements\n1 1 1 1\n3 9 4 1\n1 1 2 3 7\n$EndElements\n", "a.msh", "a.msh:34: element 1: unknown node, 7");
+    refuse(PARTS PART_NODES "$Elements\n1 1 1 1\n3 8 4 1\n1 1 2 3 4\n$EndElements\n", "a.msh",
+           "a.msh:33: entity 8 of dimension 3 is not in $Entities");
+    refuse("$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$PartitionedEntities\n2\n9000000000000\n1 1\n", "a.msh",
+           "a.msh:7: 9000000000000 ghost entities cannot be in the 4 bytes left of the file");
     refuse(PARTS PARTS, "a.msh", "a.msh:16: second section $MeshFormat");
     refuse("$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$PartitionedEntities\n2\n0\n0 0 0 1\n1 3 1 9 1\n", "a.msh",
            "a.msh:7: 1 volumes cannot be in the 11 bytes left of the file");
