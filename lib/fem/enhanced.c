@@ -154,24 +154,21 @@ void modal_enhanced_stiffness(int enhancement, const modal_element_rule *rule, c
         }
 }
 
-void modal_enhanced_gradients(int enhancement, const modal_element_rule *rule, const double *const *x,
-                              const modal_elasticity *elasticity, const double *const *u, double (*gradients)[9])
+/* Of one motion; l is K_aa's factor where there are modes. */
+static void add_gradients(int enhancement, const modal_element_rule *rule, const sums *s, double l[INNER][INNER], const double *dets,
+                          const modal_elasticity *elasticity, const double *const *u, double (*gradients)[9])
 {
     const int n = rule->n_nodes, has_modes = enhancement & MODAL_ENHANCED_MODES;
     double moved[MODES][9] = {{0}}, alpha[INNER] = {0}, mean = 0, nearest[MODES] = {0};
-    sums s;
-    add_up(enhancement, rule, x, 0, &s);
     for (int a = 0; a < n; a++)
-        for (int p = 0; p < 3; p++) mean += u[a][p] * s.means[a][p];
+        for (int p = 0; p < 3; p++) mean += u[a][p] * s->means[a][p];
     if (has_modes) {
-        double l[INNER][INNER];
-        factor_inner(&s, elasticity, l);
         for (int k = 0; k < MODES; k++) {
             double stress[9];
             for (int a = 0; a < n; a++)
-                for (int i = 0; i < 9; i++) moved[k][i] += u[a][i / 3] * s.mixed[a][k][i % 3];
+                for (int i = 0; i < 9; i++) moved[k][i] += u[a][i / 3] * s->mixed[a][k][i % 3];
             modal_elasticity_stress(elasticity, moved[k], stress);
-            for (int i = 0; i < 9; i++) alpha[3 * k + i / 3] -= stress[i] * s.cofactors[k][i % 3];
+            for (int i = 0; i < 9; i++) alpha[3 * k + i / 3] -= stress[i] * s->cofactors[k][i % 3];
         }
         for (int i = 0; i < INNER; i++) {
             for (int k = 0; k < i; k++) alpha[i] -= l[i][k] * alpha[k];
@@ -182,16 +179,33 @@ void modal_enhanced_gradients(int enhancement, const modal_element_rule *rule, c
             alpha[i] /= l[i][i];
         }
         for (int k = 0; k < MODES; k++)
-            for (int p = 0; p < MODES; p++) nearest[k] += s.inverse[k][p] * (moved[p][0] + moved[p][4] + moved[p][8]);
+            for (int p = 0; p < MODES; p++) nearest[k] += s->inverse[k][p] * (moved[p][0] + moved[p][4] + moved[p][8]);
     }
     for (int q = 0; q < rule->n_points; q++) {
-        double *h = gradients[q], j[3][3], slopes[MODES] = {0}, divergence = mean;
-        const double det = modal_element_jacobian(n, rule->derivatives[q], x, j);
-        for (int k = 0; has_modes && k < MODES; k++) slopes[k] = -2 * rule->points[q][k] / det;
+        double *h = gradients[q], slopes[MODES] = {0}, divergence = mean;
+        for (int k = 0; has_modes && k < MODES; k++) slopes[k] = -2 * rule->points[q][k] / dets[q];
         for (int k = 0; k < MODES; k++) divergence += nearest[k] * slopes[k];
         const double off = (divergence - h[0] - h[4] - h[8]) / 3;
         for (int p = 0; (enhancement & MODAL_ENHANCED_DILATATION) && p < 3; p++) h[4 * p] += off;
         for (int k = 0; has_modes && k < MODES; k++)
-            for (int i = 0; i < 9; i++) h[i] += alpha[3 * k + i / 3] * slopes[k] * s.cofactors[k][i % 3];
+            for (int i = 0; i < 9; i++) h[i] += alpha[3 * k + i / 3] * slopes[k] * s->cofactors[k][i % 3];
     }
+}
+
+void modal_enhanced_gradients_of(int enhancement, const modal_element_rule *rule, const double *const *x, const modal_elasticity *elasticity,
+                                 int n_fields, const double *const *u, double (*gradients)[9])
+{
+    double l[INNER][INNER], dets[MODAL_RULE_MOST_POINTS], j[3][3];
+    sums s;
+    add_up(enhancement, rule, x, 0, &s);
+    if (enhancement & MODAL_ENHANCED_MODES) factor_inner(&s, elasticity, l);
+    for (int q = 0; q < rule->n_points; q++) dets[q] = modal_element_jacobian(rule->n_nodes, rule->derivatives[q], x, j);
+    for (int f = 0; f < n_fields; f++)
+        add_gradients(enhancement, rule, &s, l, dets, elasticity, u + f * rule->n_nodes, gradients + f * rule->n_points);
+}
+
+void modal_enhanced_gradients(int enhancement, const modal_element_rule *rule, const double *const *x,
+                              const modal_elasticity *elasticity, const double *const *u, double (*gradients)[9])
+{
+    modal_enhanced_gradients_of(enhancement, rule, x, elasticity, 1, u, gradients);
 }

@@ -29,6 +29,7 @@
 
 /* Bits: what an element has beside its shape functions. */
 enum { MODAL_ENHANCED_MODES = 1, MODAL_ENHANCED_DILATATION = 2 };
+enum { MODAL_ENHANCED_MOST_POINTS = 8 }; /* of the stiffness rules of the elements that have any */
 
 /* Of element e by the mesh's rule; 0: nothing. */
 int modal_element_enhancement(const modal_volume_mesh *mesh, int64_t e);
@@ -45,5 +46,9 @@ void modal_enhanced_stiffness(int enhancement, const modal_element_rule *rule, c
  * gradients at the rule's points, what the enhancement makes of them. */
 void modal_enhanced_gradients(int enhancement, const modal_element_rule *rule, const double *const *x,
                               const modal_elasticity *elasticity, const double *const *u, double (*gradients)[9]);
+
+/* The same of several motions of one element: u [n_fields, n_nodes] pointers, gradients [n_fields, n_points][9]. */
+void modal_enhanced_gradients_of(int enhancement, const modal_element_rule *rule, const double *const *x, const modal_elasticity *elasticity,
+                                 int n_fields, const double *const *u, double (*gradients)[9]);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "lib/base/cores.h"
 #include "lib/base/memory.h"
+#include "lib/fem/enhanced.h"
 #include "lib/mesh/measure.h"
 #include "lib/model/node_modes.h"
 
@@ -27,6 +28,7 @@ typedef struct deformed_shape {
     const modal_shape *shape; /* NULL: not known */
     modal_node_modes modes;
     modal_rule_table rules;
+    modal_elasticity *elasticity; /* [materials] */
     int32_t *order;           /* [elements] clusters one after the other */
     int32_t n_clusters;
     cluster *clusters;
@@ -90,6 +92,30 @@ static void field_gradient(int n, int n_points, const int32_t *nodes, const doub
     if (n_points == 8) add_field(n, 8, nodes, gradients, u, g); /* in vectors */
     else if (n_points == 1) add_field(n, 1, nodes, gradients, u, g);
     else add_field(n, n_points, nodes, gradients, u, g);
+}
+
+/* Of `count` <= MODES fields [count, nodes, 3] of the whole shape their gradients g [count, 9, points] at the points of an element, with what the
+ * solid's rule adds to those of the shape functions (incompatible modes, lib/fem/enhanced.h): those that its stiffness and its stresses are made of. */
+static void fields_gradients(const deformed_shape *s, int64_t e, int count, const double *gradients, const double *fields, double *g)
+{
+    const modal_volume_mesh *mesh = &s->shape->solid.mesh;
+    const int n = nodes_of(s, e), n_points = points_of(s, e), size = 9 * n_points;
+    const int32_t *nodes = modal_mesh_nodes(mesh, e);
+    for (int m = 0; m < count; m++) field_gradient(n, n_points, nodes, gradients, fields + 3 * mesh->n_nodes * m, g + m * size);
+    const int enhancement = mesh->element_material[e] >= 0 ? modal_element_enhancement(mesh, e) : 0;
+    if (!enhancement) return;
+    const double *x[MODAL_ELEMENT_MOST_CORNERS] = {NULL}, *u[MODES * MODAL_ELEMENT_MOST_CORNERS];
+    double own[MODES * MODAL_ENHANCED_MOST_POINTS][9];
+    for (int a = 0; a < n; a++) {
+        x[a] = mesh->nodes + 3 * (int64_t)nodes[a];
+        for (int m = 0; m < count; m++) u[m * n + a] = fields + 3 * (mesh->n_nodes * m + nodes[a]);
+    }
+    for (int m = 0; m < count; m++)
+        for (int i = 0; i < size; i++) own[m * n_points + i % n_points][i / n_points] = g[m * size + i];
+    modal_enhanced_gradients_of(enhancement, &s->rules.rules[mesh->element_type[e]][MODAL_INTEGRAL_STIFFNESS], x,
+                                &s->elasticity[mesh->element_material[e]], count, u, own);
+    for (int m = 0; m < count; m++)
+        for (int i = 0; i < size; i++) g[m * size + i] = own[m * n_points + i % n_points][i / n_points];
 }
 
 /* Gradients of the element at a place of the order, which follow one another: *kept, or made in `room`. Moves *kept on. */
@@ -191,26 +217,25 @@ done:
 /* Of some modes the gradients at a cluster's centre, and for all its points what the squares of their radii are made of. */
 static void add_to_radii(const deformed_shape *s, int32_t c, int32_t first, int count, const double *fields, double *squares)
 {
-    const modal_volume_mesh *mesh = &s->shape->solid.mesh;
     const cluster *own = &s->clusters[c];
-    double room[ROOM], g[9 * MODAL_RULE_MOST_POINTS], centre[9 * MODES];
+    double room[ROOM], all[MODES * 9 * MODAL_RULE_MOST_POINTS], centre[9 * MODES];
     int n_points = points_of(s, own->centre);
     gradients_of(s, own->centre, room);
-    for (int m = 0; m < count; m++) {
-        field_gradient(nodes_of(s, own->centre), n_points, modal_mesh_nodes(mesh, own->centre), room, fields + 3 * mesh->n_nodes * m, g);
+    fields_gradients(s, own->centre, count, room, fields, all);
+    for (int m = 0; m < count; m++)
         for (int i = 0; i < 9; i++) {
             float *kept_centre = &s->gradients[(9 * ((int64_t)first + m) + i) * CLUSTERS + c];
-            *kept_centre = (float)g[i * n_points + own->point];
+            *kept_centre = (float)all[9 * m * n_points + i * n_points + own->point];
             centre[9 * m + i] = *kept_centre;
         }
-    }
     const double *kept = s->kept ? s->kept + own->kept : NULL;
     for (int64_t at = own->first; at < own->end; at++) {
         const int64_t e = s->order[at];
         const double *gradients = gradients_at(s, at, &kept, room);
         n_points = points_of(s, e);
+        fields_gradients(s, e, count, gradients, fields, all);
         for (int m = 0; m < count; m++) {
-            field_gradient(nodes_of(s, e), n_points, modal_mesh_nodes(mesh, e), gradients, fields + 3 * mesh->n_nodes * m, g);
+            const double *g = all + 9 * m * n_points;
             for (int point = 0; point < n_points; point++) {
                 double sum = 0;
                 for (int i = 0; i < 9; i++) {
@@ -260,6 +285,8 @@ static modal_status shape_init(deformed_shape *s, const modal_shape *shape, int6
     s->shape = shape;
     MODAL_TRY(modal_node_modes_init(&s->modes, shape, err));
     MODAL_TRY(modal_rule_table_init(&shape->solid.mesh, &s->rules, err));
+    MODAL_TRY(modal_alloc(&s->elasticity, shape->solid.mesh.n_materials, sizeof *s->elasticity, "materials", err));
+    for (int32_t i = 0; i < shape->solid.mesh.n_materials; i++) modal_elasticity_init(&shape->solid.mesh.materials[i], &s->elasticity[i]);
     MODAL_TRY(make_clusters(s, err));
     MODAL_TRY(keep_gradients(s, bytes, err));
     MODAL_TRY(modal_alloc_zero(&s->gradients, 9 * (int64_t)CLUSTERS * r, sizeof(float), "gradients of modes", err));
@@ -339,6 +366,7 @@ modal_deformation *modal_deformation_delete(modal_deformation *d)
         deformed_shape *s = &d->shapes[i];
         modal_node_modes_free(&s->modes);
         modal_rule_table_free(&s->rules);
+        modal_free(&s->elasticity);
         modal_free(&s->order);
         modal_free(&s->kept);
         modal_free(&s->clusters);
@@ -405,7 +433,7 @@ static void look_closer(const deformed_shape *s, const cluster *own, const doubl
         const int64_t e = s->order[at];
         const int n = points_of(s, e);
         const double *gradients = gradients_at(s, at, &kept, room);
-        field_gradient(nodes_of(s, e), n, modal_mesh_nodes(&s->shape->solid.mesh, e), gradients, u, h);
+        fields_gradients(s, e, 1, gradients, u, h);
         for (int i = 0; i < n; i++) {
             const double a = 1 + h[i], e1 = 1 + h[4 * n + i], j = 1 + h[8 * n + i];
             det[i] = a * (e1 * j - h[5 * n + i] * h[7 * n + i]) + h[n + i] * (h[5 * n + i] * h[6 * n + i] - h[3 * n + i] * j) +

@@ -2,7 +2,8 @@
 /* How strongly solids are deformed by their reduced coordinates: the least det F, and how far linear models turn and
  * stretch.
  *
- * F = I + sum_k q_k G_k at the points where an element's stiffness is integrated, with constant gradients G_k of the modes.
+ * F = I + sum_k q_k G_k at the points where an element's stiffness is integrated, with constant gradients G_k of the modes, which have
+ * the part of incompatible modes, as stiffness and stress have (lib/fem/enhanced.h).
  * The points of a shape are parted into clusters, neighbours together, and the G of one point of each, its centre, are kept. Every
  * other point of a cluster has |H - H_c| <= radius t, where t^2 = sum_k w_k q_k^2 with any weights w (here the
  * eigenvalues: t is the root of twice the linear elastic energy) and radius^2 the largest sum_k |G_k - G_ck|^2 / w_k in the cluster;
