@@ -6,6 +6,7 @@
 
 #include "formats/json/json_place.h"
 #include "formats/meshes/text_reader.h"
+#include "lib/base/below.h"
 #include "lib/base/memory.h"
 #include "lib/model/material.h"
 
@@ -146,7 +147,7 @@ static modal_status read_fibres(const modal_json_place *place, modal_material *m
 {
     modal_status status = MODAL_OK;
     modal_json_place fibres, member;
-    const char *name, *slash = strrchr(place->source->name, '/');
+    const char *name;
     if (!modal_json_member(place, "fibres", &fibres)) return MODAL_OK;
     MODAL_TRY(modal_json_object(&fibres, "stiffness direction file"));
     MODAL_TRY(modal_json_required(&fibres, "stiffness", &member));
@@ -157,10 +158,7 @@ static modal_status read_fibres(const modal_json_place *place, modal_material *m
     }
     if (modal_json_member(&fibres, "file", &member)) {
         MODAL_TRY(modal_json_text(&member, &name));
-        const size_t folder = name[0] != '/' && slash ? (size_t)(slash - place->source->name) + 1 : 0;
-        MODAL_TRY(modal_alloc(file, (int64_t)(folder + strlen(name) + 1), 1, "path", place->source->err));
-        memcpy(*file, place->source->name, folder);
-        strcpy(*file + folder, name);
+        MODAL_TRY(modal_path_beside(place->source->name, name, (int64_t)strlen(name), file, place->source->err));
         if (modal_json_member(&fibres, "direction", &member)) status = modal_json_wrong(&member, "not together with file");
         goto done;
     }

@@ -3,20 +3,18 @@
 #include <string.h>
 
 #include "formats/json/scene_reader.h"
+#include "lib/base/below.h"
 #include "lib/base/memory.h"
 
 static modal_status read_csv(modal_scene_reader *r, const modal_json_place *place, int n_values, int is_series,
                              modal_series *series)
 {
     modal_status status = MODAL_OK;
-    const char *name = NULL, *slash = strrchr(r->source.name, '/');
+    const char *name = NULL;
     char *path = NULL;
     int64_t capacity = r->scene->n_files;
     MODAL_TRY(modal_json_text(place, &name));
-    const size_t folder = name[0] != '/' && slash ? (size_t)(slash - r->source.name) + 1 : 0;
-    MODAL_TRY(modal_alloc(&path, (int64_t)(folder + strlen(name) + 1), 1, "path", r->source.err));
-    memcpy(path, r->source.name, folder);
-    strcpy(path + folder, name);
+    MODAL_TRY(modal_path_beside(r->source.name, name, (int64_t)strlen(name), &path, r->source.err));
     MODAL_TRY(is_series ? modal_series_read_csv(path, n_values, series, r->source.err)
                         : modal_list_read_csv(path, n_values, series, r->source.err));
     MODAL_TRY(modal_grow(&r->scene->files, &capacity, (int64_t)r->scene->n_files + 1, sizeof(char *), "files",

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/below.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
 
@@ -72,16 +73,12 @@ done:
 
 modal_status modal_text_beside(const modal_text *text, const char *name, int64_t length, char **path)
 {
-    const char *slash = strrchr(text->name, '/');
-    const int64_t folder = length > 0 && *name == '/' ? 0 : slash ? slash + 1 - text->name : 0;
-    if (length == 0 || folder + length >= PATH_MAX || memchr(name, '\0', (size_t)length))
+    if (length == 0 || length >= PATH_MAX || memchr(name, '\0', (size_t)length))
         return modal_text_fail(text, "name of a file is missing or too long");
-    const modal_status status = modal_alloc(path, folder + length + 1, 1, "path", text->err);
-    if (status != MODAL_OK) return status;
-    memcpy(*path, text->name, (size_t)folder);
-    memcpy(*path + folder, name, (size_t)length);
-    (*path)[folder + length] = '\0';
-    return MODAL_OK;
+    const modal_status status = modal_path_beside(text->name, name, length, path, text->err);
+    if (status != MODAL_OK || strlen(*path) < PATH_MAX) return status;
+    modal_free(path);
+    return modal_text_fail(text, "name of a file is missing or too long");
 }
 
 /* ---- messages ---- */

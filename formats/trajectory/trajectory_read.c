@@ -11,6 +11,7 @@
 #include "formats/h5/rules.h"
 #include "formats/trajectory/trajectory_h5.h"
 #include "formats/trajectory/trajectory_rules.h"
+#include "lib/base/below.h"
 #include "lib/base/memory.h"
 
 /* The link is for h5py and h5ls; what counts is the attribute, and they must not disagree. */
@@ -269,27 +270,17 @@ modal_status modal_trajectory_check_image(const void *bytes, size_t length, cons
     return check_source(&source, findings, err);
 }
 
-static modal_status join(char **path, const char *file_name, const char *name, modal_error *err)
-{
-    const char *slash = file_name ? strrchr(file_name, '/') : NULL;
-    size_t folder = slash ? (size_t)(slash - file_name) + 1 : 0, length = strlen(name);
-    modal_status status = modal_alloc(path, (int64_t)(folder + length + 1), 1, "basis path", err);
-    if (status != MODAL_OK) return status;
-    if (folder > 0) memcpy(*path, file_name, folder);
-    memcpy(*path + folder, name, length + 1);
-    return MODAL_OK;
-}
-
 modal_status modal_trajectory_basis_path(const modal_trajectory *trajectory,
                                          const char *trajectory_path, char **path, modal_error *err)
 {
     const char *name = trajectory->basis_path;
-    modal_status status = join(path, name[0] == '/' ? NULL : trajectory_path, name, err);
+    const int64_t length = (int64_t)strlen(name);
+    modal_status status = modal_path_beside(trajectory_path, name, length, path, err);
     if (status != MODAL_OK || name[0] == '/' || !trajectory_path || access(*path, F_OK) == 0)
         return status;
     /* The trajectory may be a link: then its basis lies beside the file that the link leads to. */
     char *real = realpath(trajectory_path, NULL), *beside = NULL;
-    if (real && join(&beside, real, name, NULL) == MODAL_OK && access(beside, F_OK) == 0) {
+    if (real && modal_path_beside(real, name, length, &beside, NULL) == MODAL_OK && access(beside, F_OK) == 0) {
         modal_free(path);
         *path = beside;
         beside = NULL;

@@ -8,6 +8,18 @@
 
 #include "lib/base/memory.h"
 
+modal_status modal_path_beside(const char *file, const char *name, int64_t length, char **path, modal_error *err)
+{
+    const char *slash = file && !(length > 0 && *name == '/') ? strrchr(file, '/') : NULL;
+    const int64_t folder = slash ? slash + 1 - file : 0;
+    const modal_status status = modal_alloc(path, folder + length + 1, 1, "path", err);
+    if (status != MODAL_OK) return status;
+    if (folder > 0) memcpy(*path, file, (size_t)folder);
+    memcpy(*path + folder, name, (size_t)length);
+    (*path)[folder + length] = '\0';
+    return MODAL_OK;
+}
+
 int modal_path_is_below(const char *name)
 {
     for (const char *part = name;; part++) {

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of files that another file names: they stay below a folder. */
+/* Names of files that another file names. */
 #ifndef MODAL_BASE_BELOW_H
 #define MODAL_BASE_BELOW_H
 
 #include <limits.h>
+#include <stdint.h>
 
 #include "lib/base/status.h"
+
+/* The path of what `file` names: name [length], beside the file unless it is absolute or file is NULL; the caller frees it. */
+modal_status modal_path_beside(const char *file, const char *name, int64_t length, char **path, modal_error *err);
 
 /* Whether a name, its parts separated by /, leads neither up from a folder nor out of it, but for symbolic links: it is not
  * absolute, and no part is empty, "." or "..". */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/json/solid_scene.h"
+#include "lib/base/below.h"
 #include "lib/base/memory.h"
 #include "lib/base/sort.h"
 #include "tools/modaltled/modaltled.h"
@@ -55,14 +56,10 @@ static modal_status find_nodes(const modaltled_request *r, const modal_volume_me
     modal_status status = MODAL_OK;
     char *path = NULL;
     const modal_group *group = NULL;
-    const char *slash = strrchr(r->scene_path, '/');
     memset(marks, 0, (size_t)mesh->n_nodes);
     MODAL_TRY(tool_find_group(mesh, text, strlen(text), -1, &group, err));
-    if (!group && slash && text[0] != '/' && strncmp(text, "box:", 4) != 0 && strncmp(text, "plane:", 6) != 0) {
-        const size_t folder = (size_t)(slash - r->scene_path) + 1;
-        MODAL_TRY(modal_alloc(&path, (int64_t)(folder + strlen(text) + 1), 1, "path", err));
-        memcpy(path, r->scene_path, folder);
-        strcpy(path + folder, text);
+    if (!group && strncmp(text, "box:", 4) != 0 && strncmp(text, "plane:", 6) != 0) {
+        MODAL_TRY(modal_path_beside(r->scene_path, text, (int64_t)strlen(text), &path, err));
         text = path;
     }
     MODAL_TRY(tool_mark_nodes(mesh, place, text, marks, err));
