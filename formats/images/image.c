@@ -98,6 +98,42 @@ modal_status modal_image_head_read(const void *bytes, int64_t length, const char
     return MODAL_OK;
 }
 
+static int png_ends(modal_image_reader read, void *context, int64_t length)
+{
+    uint8_t head[8];
+    for (int64_t at = 8; at <= length - 12;) { /* length, kind, bytes, checksum */
+        if (read(context, at, head, 8) != 8) return 0;
+        if (memcmp(head + 4, "IEND", 4) == 0) return 1;
+        at += 12 + number(head, 4);
+    }
+    return 0;
+}
+
+static int jpeg_ends(modal_image_reader read, void *context, int64_t length)
+{
+    enum { PIECE = 4096, PIECES = 16 };
+    uint8_t piece[PIECE + 1]; /* and the first byte of the piece after it */
+    int64_t end = length;
+    piece[PIECE] = 0;
+    for (int i = 0; i < PIECES && end > 0; i++) {
+        const int64_t n = end < PIECE ? end : PIECE;
+        uint8_t *from = piece + PIECE - n;
+        if (read(context, end - n, from, n) != n) return 0;
+        for (int64_t k = 0; k < n; k++)
+            if (from[k] == 0xff && from[k + 1] == 0xd9) return 1;
+        piece[PIECE] = from[0];
+        end -= n;
+    }
+    return 0;
+}
+
+modal_status modal_image_end_check(modal_image_reader read, void *context, int64_t length, const modal_image_head *head, const char *name,
+                                   modal_error *err)
+{
+    const int ends = head->kind == MODAL_IMAGE_PNG ? png_ends(read, context, length) : jpeg_ends(read, context, length);
+    return ends ? MODAL_OK : modal_error_set(err, MODAL_ERROR_INPUT, "%s: cut off", name);
+}
+
 modal_status modal_image_decode(const void *bytes, int64_t length, const char *name, uint8_t *texels, modal_error *err)
 {
     modal_image_head head;

@@ -28,6 +28,12 @@ typedef struct modal_image_head {
  * than a file of this length can hold (PNG: deflate packs to no less than 1 / 1032). Thread-safe. */
 modal_status modal_image_head_read(const void *bytes, int64_t length, const char *name, modal_image_head *head, modal_error *err);
 
+/* Whether the file goes on to its end: the chunks of a PNG to IEND, a JPEG to a mark of its end in the last 64 KiB. `read` gives up to n bytes at
+ * byte `at` and returns how many there were; `length` is that of the file. What lies between is not looked at. MODAL_ERROR_INPUT "NAME: cut off". */
+typedef int64_t (*modal_image_reader)(void *context, int64_t at, void *bytes, int64_t n);
+modal_status modal_image_end_check(modal_image_reader read, void *context, int64_t length, const modal_image_head *head, const char *name,
+                                   modal_error *err);
+
 /* Decodes into texels [height, width, 4], r g b a in 8 bits, the lowest row first. `texels` has room for the size that the head says. Any PNG;
  * JPEG of grey or YCbCr or RGB, not of CMYK. MODAL_ERROR_INPUT also for files that are cut off or damaged; MODAL_ERROR_SYSTEM where the
  * library is not there; MODAL_ERROR_MEMORY. Thread-safe. */

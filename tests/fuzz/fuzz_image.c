@@ -13,6 +13,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MOST_TEXELS = 1 << 22 };
 
+typedef struct input {
+    const uint8_t *data;
+    int64_t size;
+} input;
+
+static int64_t read_input(void *context, int64_t at, void *bytes, int64_t n)
+{
+    const input *in = context;
+    if (at < 0 || n < 0) abort();
+    if (at >= in->size) return 0;
+    if (n > in->size - at) n = in->size - at;
+    memcpy(bytes, in->data + at, (size_t)n);
+    return n;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     modal_image_head head;
@@ -32,6 +47,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (status != err.status || (status != MODAL_OK && !err.message[0])) abort();
         if (modal_image_decode(data, (int64_t)size, "fuzz", texels[1], NULL) != status) abort();
         if (status == MODAL_OK && memcmp(texels[0], texels[1], (size_t)n * 4) != 0) abort();
+        modal_error of_end = {0};
+        input in = {data, (int64_t)size};
+        if (modal_image_end_check(read_input, &in, in.size, &head, "fuzz", &of_end) != of_end.status) abort();
         if (status == MODAL_OK) digest_add(texels[0], n * 4);
         free(texels[0]);
         free(texels[1]);

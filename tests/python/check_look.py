@@ -825,6 +825,25 @@ def refuse_looks():
     refused(lambda k: k.update(objects=[{"object": 1}]), "w.json: objects: there are objects 0 .. 0, 1")
     refused(lambda k: k.update(shapes=[{"shape": 0, "runs": [{"first": 30, "count": 7, "material": "leaf"}]}]), "shape 0 has 36 triangles, 37")
     refused(lambda k: k.update(colour=1), "w.json:1: /colour: unknown key")
+    with open("leaf.png", "rb") as f, open(os.path.join(repository, "tests/files/images/good-colours.jpg"), "rb") as g:
+        whole = {"whole.png": f.read(), "whole.jpg": g.read()}
+    for name, body in whole.items():
+        kept = os.path.join("images_cut", name)
+        os.makedirs("images_cut", exist_ok=True)
+        put("images_cut/l.json", json.dumps({"look": 1, "materials": {"a": {"image": name}}, "default": "a", "shapes": [
+            {"shape": 0, "names": {"red paint": "a", "leaf": "a"}}]}))
+        for cut in (len(body), len(body) - 1, len(body) // 2, 8):
+            with open(kept, "wb") as f:
+                f.write(body[:cut])
+            for words in (("modaldeform", "t.h5", "w", "--format", "glb"), ("modalview", "t.h5", "w.html")):
+                run(*words, "--look", "images_cut/l.json", code=0 if cut == len(body) else 3, says="" if cut == len(body) else name)
+                must(os.path.exists(words[2]) == (cut == len(body)), words, cut)
+                shutil.rmtree("w", ignore_errors=True)
+                os.path.exists("w.html") and os.remove("w.html")
+        with open(kept, "wb") as f:
+            f.write(body + b"\0" * 100) # more behind the end is another matter
+        run("modaldeform", "t.h5", "w", "--format", "glb", "--look", "images_cut/l.json")
+        shutil.rmtree("w")
     run("modaldeform", "t.h5", "w", "--look", "box.obj", "--format", "ply,pc2", code=2, says="--look: only glb, obj and vtkhdf have room for it")
     run("modaldeform", "t.h5", "w", "--any-path", "--format", "glb", code=2, says="--any-path: only with --look")
     # uv outside of [0, 1], and no uv at all

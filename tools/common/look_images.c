@@ -59,6 +59,35 @@ static modal_status find_used(const modal_look *look, const modal_basis *basis, 
     return status;
 }
 
+static int64_t read_file(void *context, int64_t at, void *bytes, int64_t n) { return modal_disk_read(*(int *)context, at, bytes, n); }
+
+typedef struct held_bytes {
+    const char *bytes;
+    int64_t length;
+} held_bytes;
+
+static int64_t read_held(void *context, int64_t at, void *bytes, int64_t n)
+{
+    const held_bytes *held = context;
+    if (at < 0 || at >= held->length) return 0;
+    if (n > held->length - at) n = held->length - at;
+    memcpy(bytes, held->bytes + at, (size_t)n);
+    return n;
+}
+
+/* Nobody decodes an image that goes into another file as it is: a cut one is told here. bytes NULL: the file. */
+static modal_status check_end(const char *path, const char *bytes, int64_t length, const modal_image_head *head, const char *name,
+                              modal_error *err)
+{
+    held_bytes held = {bytes, length};
+    if (bytes) return modal_image_end_check(read_held, &held, length, head, name, err);
+    int file = modal_disk_open(path);
+    if (file < 0) return modal_error_set(err, MODAL_ERROR_INPUT, "%s: cannot open, %s", name, strerror(errno));
+    const modal_status status = modal_image_end_check(read_file, &file, length, head, name, err);
+    close(file);
+    return status;
+}
+
 static modal_status read_image(const tool_look *look, const char *name, int with_bytes, tool_look_images *images, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -74,6 +103,7 @@ static modal_status read_image(const tool_look *look, const char *name, int with
         MODAL_TRY(tool_look_image_load(look, name, &bytes, &length, err));
         MODAL_TRY(modal_image_head_read(bytes, length, name, &head, err)); /* the file may be another one meanwhile */
     }
+    MODAL_TRY(check_end(path, bytes, length, &head, name, err));
     MODAL_TRY(modal_grow(&images->list, &images->capacity, images->n + 1, sizeof *images->list, "images", err));
     images->list[images->n++] = (modal_sequence_image){name, modal_image_media_type(head.kind), NULL, bytes, length, path};
     bytes = path = NULL;
