@@ -130,7 +130,8 @@ if(TARGET modaldeform AND TARGET modalinfo AND TARGET modalpack AND TARGET modal
     set_tests_properties(shares.${part} PROPERTIES LABELS cli TIMEOUT 300)
   endforeach()
   add_test(NAME shares.kills_long COMMAND ${check_shares} kills_long)
-  set_tests_properties(shares.kills_long PROPERTIES LABELS "cli;long" TIMEOUT 3600)
+  add_test(NAME shares.bytes_long COMMAND ${check_shares} bytes_long)
+  set_tests_properties(shares.kills_long shares.bytes_long PROPERTIES LABELS "cli;long" TIMEOUT 3600)
   set_tests_properties(shares.mpi PROPERTIES LABELS "cli;mpi" SKIP_RETURN_CODE 77)
   if(NOT MODAL_SANITIZE) # whose library wants to be the first that is loaded
     add_library(no_links MODULE ${CMAKE_SOURCE_DIR}/tests/preload/no_links.c)
@@ -139,6 +140,15 @@ if(TARGET modaldeform AND TARGET modalinfo AND TARGET modalpack AND TARGET modal
     add_test(NAME shares.links COMMAND ${check_shares} links $<TARGET_FILE:no_links>)
     set_tests_properties(shares.links PROPERTIES LABELS cli)
   endif()
+endif()
+
+if(TARGET modaldeform AND TARGET modalplace AND TARGET modalpack AND TARGET modalsim AND TARGET modalinfo)
+  foreach(part make arrays study snakemake bases set map make_long)
+    add_test(NAME clusters.${part} COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_clusters.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+             ${CMAKE_SOURCE_DIR} ${part})
+    set_tests_properties(clusters.${part} PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
+  endforeach()
+  set_tests_properties(clusters.make_long PROPERTIES LABELS "cli;long" TIMEOUT 3600)
 endif()
 
 # Other versions of HDF5: that of the Debian 13, for which our C code is compiled there, too, and that of h5wasm.

@@ -50,6 +50,14 @@ typedef modal_status modal_basis_wait(void *context, int32_t index, modal_error 
 modal_status modal_basis_write_shapes(const char *path, const modal_basis *basis, modal_basis_wait *wait,
                                       void *context, modal_error *err);
 
+/* The same where shapes come one at a time: `release` is called when shape `index` is written and nobody looks at it any more. */
+typedef void modal_basis_release(void *context, int32_t index);
+modal_status modal_basis_write_passing(const char *path, const modal_basis *basis, modal_basis_wait *wait, modal_basis_release *release,
+                                       void *context, modal_error *err);
+
+/* The number of shapes of a file, nothing else of which is read. Errors as modal_basis_read. */
+modal_status modal_basis_count_shapes(const char *path, int32_t *n, modal_error *err);
+
 /* Writes an assembly: of each shape its name, hash, file and file_shape are looked at; the file is one below the folder of
  * the assembly, and has that shape. It is not opened here: who reads the assembly sees whether it fits. */
 modal_status modal_basis_write_assembly(const char *path, const modal_basis *basis, modal_error *err);

@@ -77,6 +77,7 @@ static void *inspect_all(void *inspection)
         pthread_mutex_lock(&x->mutex);
         x->status = status;
         x->err = err;
+        pthread_cond_broadcast(&x->changed);
     }
     pthread_mutex_unlock(&x->mutex);
     return NULL;
@@ -98,6 +99,14 @@ modal_status modal_basis_inspection_next(modal_basis_inspection *x, modal_error 
     if (!x->running && is_large(&x->basis->shapes[index]))
         x->running = pthread_create(&x->thread, NULL, inspect_all, x) == 0;
     return x->running ? MODAL_OK : inspect(x, err);
+}
+
+void modal_basis_inspection_settle(modal_basis_inspection *x)
+{
+    if (!x->running) return;
+    pthread_mutex_lock(&x->mutex);
+    while (x->seen < x->given && x->status == MODAL_OK) pthread_cond_wait(&x->changed, &x->mutex);
+    pthread_mutex_unlock(&x->mutex);
 }
 
 modal_status modal_basis_inspection_end(modal_basis_inspection **inspection, modal_status status,

@@ -15,6 +15,8 @@ modal_status modal_basis_inspection_new(modal_basis_inspection **inspection, con
 /* The next shape is complete, and stays as it is. Returns MODAL_ERROR_INTERRUPTED where one before it is known to
  * break a rule; modal_basis_inspection_end says which. */
 modal_status modal_basis_inspection_next(modal_basis_inspection *inspection, modal_error *err);
+/* Waits until nobody looks at the shapes that were given any more: they may go. */
+void modal_basis_inspection_settle(modal_basis_inspection *inspection);
 /* Waits for the shapes that were given. status MODAL_OK: all were, `hashes` [n_shapes, 16] become those of the shapes,
  * and `hash` the content hash, objects included; MODAL_ERROR_INPUT for the first rule that is broken. Otherwise the
  * status is returned, unless it is

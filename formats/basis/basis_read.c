@@ -554,3 +554,24 @@ modal_status modal_basis_check_image(const void *bytes, size_t length, const cha
     const modal_h5_source source = {name, bytes ? bytes : "", length};
     return check_source(&source, findings, err);
 }
+
+modal_status modal_basis_count_shapes(const char *path, int32_t *n, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_h5_source source = {path, NULL, 0};
+    modal_h5_in in = {H5I_INVALID_HID, 0, {NULL, err}};
+    modal_h5_place root = nowhere, shapes = nowhere;
+    int major = 0;
+    *n = 0;
+    MODAL_TRY(modal_h5_open(&in, &source));
+    MODAL_TRY(modal_h5_check_versions(&in, "basis", 2, 3, &major));
+    MODAL_TRY(modal_h5_enter(&in, NULL, NULL, MODAL_H5_REQUIRED, &root));
+    MODAL_TRY(modal_h5_enter(&in, &root, "shapes", MODAL_H5_REQUIRED, &shapes));
+    MODAL_TRY(modal_h5_read_count(&in, &shapes, n));
+done:
+    modal_h5_leave(&shapes);
+    modal_h5_leave(&root);
+    status = modal_h5_close(&in, status);
+    if (status != MODAL_OK) modal_error_context(err, "%s", path);
+    return status;
+}

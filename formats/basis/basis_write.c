@@ -160,27 +160,36 @@ static void start_disk(hid_t file, hsize_t *told)
     *told = bytes;
 }
 
-static modal_status write_extensions(hid_t file, const modal_basis *basis, modal_error *err)
+static const char *const extensions[] = {MODAL_ENERGY_EXTENSION, MODAL_LAWS_EXTENSION, MODAL_LEFT_OUT_EXTENSION, MODAL_LOOK_EXTENSION,
+                                         MODAL_STIFFNESS_EXTENSION};
+enum { N_EXTENSIONS = sizeof extensions / sizeof *extensions };
+
+/* Adds those that the shape uses. */
+static void note_extensions(const modal_shape *s, int used[N_EXTENSIONS])
 {
-    static const char *const names[] = {MODAL_ENERGY_EXTENSION, MODAL_LAWS_EXTENSION, MODAL_LEFT_OUT_EXTENSION,
-                                        MODAL_LOOK_EXTENSION, MODAL_STIFFNESS_EXTENSION};
-    enum { N = sizeof names / sizeof *names };
-    int used[N] = {0};
+    used[0] |= s->modes.reduced_forces.quartic != NULL;
+    used[1] |= modal_basis_uses_laws(&s->solid.mesh);
+    used[2] |= s->modes.left_out.n > 0;
+    used[3] |= s->look.triangle_material != NULL;
+    used[4] |= s->solid.mesh.stiffness_rule != MODAL_STIFFNESS_PLAIN;
+}
+
+static modal_status write_extensions(hid_t file, const int used[N_EXTENSIONS], modal_error *err)
+{
     char text[128] = "";
-    for (int32_t i = 0; i < basis->n_shapes; i++) {
-        used[0] |= basis->shapes[i].modes.reduced_forces.quartic != NULL;
-        used[1] |= modal_basis_uses_laws(&basis->shapes[i].solid.mesh);
-        used[2] |= basis->shapes[i].modes.left_out.n > 0;
-        used[3] |= basis->shapes[i].look.triangle_material != NULL;
-        used[4] |= basis->shapes[i].solid.mesh.stiffness_rule != MODAL_STIFFNESS_PLAIN;
-    }
-    for (int k = 0; k < N; k++)
-        if (used[k]) snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[0] ? " " : "", names[k]);
+    for (int k = 0; k < N_EXTENSIONS; k++)
+        if (used[k]) snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[0] ? " " : "", extensions[k]);
     return text[0] ? modal_h5_write_text(file, "extensions_used", text, err) : MODAL_OK;
 }
 
-static modal_status write_all(hid_t file, const modal_basis *basis, modal_basis_wait *wait, void *context,
-                              modal_error *err)
+/* What a caller who makes the shapes while they are written has to do with it; functions may be NULL. */
+typedef struct passing {
+    modal_basis_wait *wait;
+    modal_basis_release *release;
+    void *context;
+} passing;
+
+static modal_status write_all(hid_t file, const modal_basis *basis, const passing *p, modal_error *err)
 {
     modal_status status = MODAL_OK;
     hid_t shapes = H5I_INVALID_HID;
@@ -189,9 +198,7 @@ static modal_status write_all(hid_t file, const modal_basis *basis, modal_basis_
     char hash[MODAL_HASH_TEXT], hashed[MODAL_BASIS_HASHED];
     const int64_t hash_dims[2] = {basis->n_shapes, MODAL_HASH_BYTES};
     unsigned char *hashes = NULL;
-    int energies = 0;
-    for (int32_t i = 0; i < basis->n_shapes; i++) energies |= basis->shapes[i].modes.reduced_forces.quartic != NULL;
-    modal_basis_hashed(energies, hashed);
+    int used[N_EXTENSIONS] = {0};
     MODAL_TRY(modal_alloc(&hashes, basis->n_shapes, MODAL_HASH_BYTES, "hashes", err));
     MODAL_TRY(modal_basis_inspection_new(&inspection, basis, err));
     MODAL_TRY(modal_h5_write_text(file, "modal_type", "basis", err));
@@ -199,13 +206,17 @@ static modal_status write_all(hid_t file, const modal_basis *basis, modal_basis_
     MODAL_TRY(modal_h5_make_group(file, "shapes", &shapes, err));
     MODAL_TRY(modal_h5_write_integer(shapes, "count", basis->n_shapes, err));
     for (int32_t i = 0; i < basis->n_shapes; i++) {
-        if (wait) MODAL_TRY(wait(context, i, err));
+        if (p->wait) MODAL_TRY(p->wait(p->context, i, err));
+        note_extensions(&basis->shapes[i], used);
         MODAL_TRY(check_complete(basis, i, err));
         MODAL_TRY(modal_basis_inspection_next(inspection, err));
         MODAL_TRY(write_shape(shapes, i, &basis->shapes[i], err));
         start_disk(file, &told);
+        if (p->release) modal_basis_inspection_settle(inspection);
+        if (p->release) p->release(p->context, i);
     }
-    if (wait) MODAL_TRY(wait(context, basis->n_shapes, err));
+    modal_basis_hashed(used[0], hashed);
+    if (p->wait) MODAL_TRY(p->wait(p->context, basis->n_shapes, err));
     MODAL_TRY(write_objects(file, basis, err));
     MODAL_TRY(modal_provenance_write(file, basis->provenance, basis->n_provenance, err));
     MODAL_TRY(modal_basis_inspection_end(&inspection, MODAL_OK, hashes, hash, err));
@@ -213,7 +224,7 @@ static modal_status write_all(hid_t file, const modal_basis *basis, modal_basis_
     MODAL_TRY(modal_h5_write_text(file, "content_hash", hash, err));
     MODAL_TRY(modal_h5_write_text(file, "hashed", hashed, err));
     if (basis->recipe_hash[0]) MODAL_TRY(modal_h5_write_text(file, "recipe_hash", basis->recipe_hash, err));
-    MODAL_TRY(write_extensions(file, basis, err));
+    MODAL_TRY(write_extensions(file, used, err));
 done:
     status = modal_basis_inspection_end(&inspection, status, hashes, hash, err);
     modal_free(&hashes);
@@ -286,19 +297,25 @@ done:
 
 /* ---- with all shapes ---- */
 
-modal_status modal_basis_write_shapes(const char *path, const modal_basis *basis, modal_basis_wait *wait,
-                                      void *context, modal_error *err)
+modal_status modal_basis_write_passing(const char *path, const modal_basis *basis, modal_basis_wait *wait, modal_basis_release *release,
+                                       void *context, modal_error *err)
 {
+    const passing p = {wait, release, context};
     modal_status status = MODAL_OK;
     hid_t file = H5I_INVALID_HID;
     MODAL_TRY(check_basis(basis, err));
     for (int32_t i = 0; i < basis->n_shapes && !wait; i++) MODAL_TRY(check_complete(basis, i, err));
     MODAL_TRY(modal_h5_create(&file, path, err));
-    status = write_all(file, basis, wait, context, err);
+    status = write_all(file, basis, &p, err);
 done:
     status = modal_h5_finish(&file, status, err);
     if (status != MODAL_OK) modal_error_context(err, "%s", path);
     return status;
+}
+
+modal_status modal_basis_write_shapes(const char *path, const modal_basis *basis, modal_basis_wait *wait, void *context, modal_error *err)
+{
+    return modal_basis_write_passing(path, basis, wait, NULL, context, err);
 }
 
 modal_status modal_basis_write(const char *path, const modal_basis *basis, modal_error *err)

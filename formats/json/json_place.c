@@ -84,6 +84,119 @@ static const char *find(const char *text, const char *path)
     return at;
 }
 
+/* ---- one value of a text ---- */
+
+/* A step of a pointer, its ~1 and ~0 as they mean it. NULL: too long, or another ~. */
+static const char *take_step(const char *pointer, char step[MODAL_JSON_PATH])
+{
+    size_t used = 0;
+    for (pointer++; *pointer && *pointer != '/'; pointer++) {
+        if (used + 2 > MODAL_JSON_PATH) return NULL;
+        if (*pointer == '~' && pointer[1] != '0' && pointer[1] != '1') return NULL;
+        step[used++] = *pointer != '~' ? *pointer : *++pointer == '0' ? '~' : '/';
+    }
+    step[used] = '\0';
+    return pointer;
+}
+
+/* The value of a member of the object at c, NULL: it has none of that key. */
+static const char *find_member(const char *c, const char *key)
+{
+    const size_t length = strlen(key);
+    c = skip_blanks(c + 1);
+    while (*c == '"') {
+        const char *start = c + 1, *end = skip_string(c);
+        const int same = (size_t)(end - start) == length + 1 && strncmp(start, key, length) == 0;
+        c = skip_blanks(skip_blanks(end) + 1); /* past the colon */
+        if (same) return c;
+        c = skip_blanks(skip_value(c));
+        if (*c == ',') c = skip_blanks(c + 1);
+    }
+    return NULL;
+}
+
+/* Element `index` of the list at c; *end: where the list's own end is, if it has fewer. */
+static const char *find_element(const char *c, int64_t index, const char **end)
+{
+    c = skip_blanks(c + 1);
+    for (int64_t i = 0; *c != ']'; i++) {
+        if (i == index) return c;
+        c = skip_blanks(skip_value(c));
+        if (*c == ',') c = skip_blanks(c + 1);
+    }
+    *end = c;
+    return NULL;
+}
+
+/* A text that has `length` bytes at `at` replaced by three pieces. */
+static modal_status splice(const char *text, const char *at, size_t length, const char *const pieces[3], char **changed, modal_error *err)
+{
+    const size_t all = strlen(text) - length + strlen(pieces[0]) + strlen(pieces[1]) + strlen(pieces[2]) + 1;
+    const modal_status status = modal_alloc(changed, (int64_t)all, 1, "text", err);
+    if (status == MODAL_OK)
+        snprintf(*changed, all, "%.*s%s%s%s%s", (int)(at - text), text, pieces[0], pieces[1], pieces[2], at + length);
+    return status;
+}
+
+modal_status modal_json_set(const char *text, const char *assignment, char **changed, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char step[MODAL_JSON_PATH], key[MODAL_JSON_PATH + 8];
+    const char *value = strchr(assignment, '='), *pointer = assignment, *c = skip_blanks(text);
+    char *path = NULL;
+    json_t *parsed = value ? json_loads(value + 1, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL) : NULL;
+    *changed = NULL;
+    if (!value || *assignment != '/') MODAL_FAIL(err, MODAL_ERROR_USAGE, "%s: not /POINTER=VALUE", assignment);
+    if (!parsed) MODAL_FAIL(err, MODAL_ERROR_USAGE, "%s: the value is not JSON (a text needs its quotes)", assignment);
+    MODAL_TRY(modal_copy_text(&path, assignment, (size_t)(value - assignment), err));
+    for (pointer = path; *pointer;) {
+        const char *end = NULL;
+        char *rest = NULL;
+        pointer = take_step(pointer, step);
+        if (!pointer) MODAL_FAIL(err, MODAL_ERROR_USAGE, "%s: not a JSON pointer", assignment);
+        const int last = !*pointer;
+        if (*c == '{') {
+            const char *member = find_member(c, step);
+            if (!member && last) {
+                const char *inside = c + 1;
+                char *quoted = NULL;
+                json_t *name = json_string(step);
+                if (name) quoted = json_dumps(name, JSON_ENCODE_ANY);
+                json_decref(name);
+                if (!quoted) MODAL_FAIL(err, MODAL_ERROR_USAGE, "%s: not a key", assignment);
+                snprintf(key, sizeof key, "%s: ", quoted);
+                free(quoted);
+                const char *const pieces[3] = {key, value + 1, *skip_blanks(inside) == '}' ? "" : ", "};
+                MODAL_TRY(splice(text, inside, 0, pieces, changed, err));
+                goto done;
+            }
+            if (!member) MODAL_FAIL(err, MODAL_ERROR_USAGE, "%s: there is no \"%s\" on the way", assignment, step);
+            c = member;
+        } else if (*c == '[') {
+            const int append = last && strcmp(step, "-") == 0;
+            const int64_t index = append ? -1 : strtoll(step, &rest, 10);
+            if (!append && (!*step || *rest || index < 0 || !isdigit((unsigned char)*step) || (*step == '0' && step[1])))
+                MODAL_FAIL(err, MODAL_ERROR_USAGE, "%s: \"%s\" is no place of a list", assignment, step);
+            const char *element = find_element(c, index, &end);
+            if (append) {
+                const char *const pieces[3] = {*skip_blanks(c + 1) == ']' ? "" : ", ", value + 1, ""};
+                MODAL_TRY(splice(text, end, 0, pieces, changed, err));
+                goto done;
+            }
+            if (!element) MODAL_FAIL(err, MODAL_ERROR_USAGE, "%s: the list has no element %s", assignment, step);
+            c = element;
+        } else {
+            MODAL_FAIL(err, MODAL_ERROR_USAGE, "%s: \"%s\" leads into a value without members", assignment, step);
+        }
+    }
+    const char *const pieces[3] = {"", value + 1, ""};
+    MODAL_TRY(splice(text, c, (size_t)(skip_value(c) - c), pieces, changed, err));
+done:
+    json_decref(parsed);
+    modal_free(&path);
+    return status;
+}
+
 /* Where values are nested too deep: the parser calls itself for each of them, on stacks that may be small. */
 static const char *too_deep(const char *text)
 {

@@ -22,6 +22,11 @@ enum { MODAL_JSON_PATH = 192, MODAL_JSON_DEPTH = 100 };
  * MODAL_ERROR_INPUT "scene.json:12: what", also for objects and arrays nested more than MODAL_JSON_DEPTH deep. */
 modal_status modal_json_parse(modal_json_source *source, const char *text, size_t length, char **copy, json_t **json);
 
+/* The text with one value changed or added, "/wind/seed=17": a JSON pointer (RFC 6901), which may end with a key that the object has not or with -
+ * for a list's end, and JSON. All else stays as it is, line for line. The text is sound (modal_json_parse); the caller frees *changed.
+ * MODAL_ERROR_USAGE "/wind/seed=x: what". */
+modal_status modal_json_set(const char *text, const char *assignment, char **changed, modal_error *err);
+
 /* A value and the way to it, "/objects/3/frame". */
 typedef struct modal_json_place {
     const modal_json_source *source;

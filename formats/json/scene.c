@@ -377,13 +377,41 @@ done:
     return status;
 }
 
-modal_status modal_scene_read(const char *path, modal_scene *scene, modal_error *err)
+/* One value; *text becomes another, *length its. */
+static modal_status change(const char *path, const char *set, char **text, int64_t *length, modal_error *err)
 {
+    modal_status status = MODAL_OK;
+    modal_json_source source = {path, NULL, err};
+    json_t *json = NULL;
+    char *copy = NULL, *changed = NULL;
+    MODAL_TRY(modal_json_parse(&source, *text, (size_t)*length, &copy, &json));
+    status = modal_json_set(source.text, set, &changed, err);
+    if (status == MODAL_ERROR_USAGE) modal_error_context(err, "--set");
+    if (status != MODAL_OK) goto done;
+    modal_free(text);
+    *text = changed;
+    *length = (int64_t)strlen(changed);
+done:
+    json_decref(json);
+    modal_free(&copy);
+    return status;
+}
+
+modal_status modal_scene_read_changed(const char *path, int n_sets, const char *const *sets, modal_scene *scene, modal_error *err)
+{
+    modal_status status = MODAL_OK;
     char *text = NULL;
     int64_t length = 0;
     memset(scene, 0, sizeof *scene);
-    modal_status status = modal_file_load(path, &text, &length, err);
-    if (status == MODAL_OK) status = modal_scene_parse(text, (size_t)length, path, scene, err);
+    MODAL_TRY(modal_file_load(path, &text, &length, err));
+    for (int i = 0; i < n_sets; i++) MODAL_TRY(change(path, sets[i], &text, &length, err));
+    MODAL_TRY(modal_scene_parse(text, (size_t)length, path, scene, err));
+done:
     modal_free(&text);
     return status;
+}
+
+modal_status modal_scene_read(const char *path, modal_scene *scene, modal_error *err)
+{
+    return modal_scene_read_changed(path, 0, NULL, scene, err);
 }

@@ -13,6 +13,9 @@
  * cannot be read. */
 modal_status modal_scene_read(const char *path, modal_scene *scene, modal_error *err);
 
+/* The same with some of its values changed, each as modal_json_set has it: "/wind/seed=17". MODAL_ERROR_USAGE "--set: ..". */
+modal_status modal_scene_read_changed(const char *path, int n_sets, const char *const *sets, modal_scene *scene, modal_error *err);
+
 /* The same for text in memory, [length] bytes. */
 modal_status modal_scene_parse(const char *text, size_t length, const char *path, modal_scene *scene,
                                modal_error *err);

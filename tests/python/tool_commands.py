@@ -82,6 +82,8 @@ COMMANDS = [
     Command("modalinfo", "{fine.obj} --report {r.json}", ["fine.obj"], ["r.json"], force=False),
     Command("modalplace", "{places.csv} {n.h5} {a.h5} {a2.h5} --report {r.json}", ["places.csv", "a.h5", "a2.h5"],
             ["n.h5", "r.json"]),
+    Command("modalplace", "--bases {bases.txt} {places.csv} {n.h5} --report {r.json}", ["places.csv", "bases.txt", "a.h5", "a2.h5"],
+            ["n.h5", "r.json"]),
     # an assembly: its parts are read, too
     Command("modalplace", "{places.csv} {n.h5} {as.h5} --link --parts . --report {r.json}", ["places.csv", *PARTS],
             ["n.h5", "r.json"]),
@@ -179,6 +181,7 @@ def write_inputs(folder):
     put("coarse.obj", ["v 0 0 0", "v 2 0 0", "v 0 1 0", "v 0 0 1", "f 1 3 2", "f 1 2 4", "f 2 3 4", "f 3 1 4"])
     put("quake.csv", ["0,0,0,0", "0.05,1,0,0", "0.1,0,0,0"])
     put("force.csv", ["0,0", "0.1,1000"])
+    put("bases.txt", ["a.h5", "a2.h5"])
     put("places.csv", ["0,0,-1,0,0,0,0,0,0", "1,1,-1,3,0,0,0,0,0"])
     put("ground.csv", ["0,0,0,0", "0.1,0.1,0,0"])
     put("s.json", [json.dumps({"duration": 0.1, "fps": 100, "damping": {"alpha": 1}, "base_accelerations": [{"file": "ground.csv"}],

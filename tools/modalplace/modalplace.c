@@ -14,6 +14,7 @@
 #include "tools/modalplace/modalplace.h"
 
 static const tool_option options[] = {
+    {"bases", 0, "FILE", NULL, "The bases, a path a line, in the place of operands: any number of them.", TOOL_READS},
     {"link", 0, NULL, NULL,
      "Name the files of the shapes instead of copying their arrays. The files must lie in the folder of OUT or below.",
      0},
@@ -26,9 +27,9 @@ static const tool_option options[] = {
 static const tool_program program = {
     .name = "modalplace",
     .summary = "places the shapes of bases as the objects of a scene",
-    .usage = "[options] PLACES.csv OUT.h5 BASIS.h5 ...",
+    .usage = "[options] PLACES.csv OUT.h5 BASIS.h5 ...\n--bases FILE [options] PLACES.csv OUT.h5",
     .options = options,
-    .least_operands = 3,
+    .least_operands = 2,
     .most_operands = 65536,
     .input_traits = TOOL_READS,
     .output = 2,
@@ -39,7 +40,8 @@ static const tool_program program = {
         "object that this one hangs on, or -1. Position, m, and rotation vector, rad, lead from the\n"
         "shape's coordinates to the world's at rest.",
     .examples = "modalplace plant.csv plant.h5 trunk.h5 branch.h5 leaf.h5\n"
-                "modalplace --link plant.csv plant.h5 trunk.h5 branch.h5 leaf.h5",
+                "modalplace --link plant.csv plant.h5 trunk.h5 branch.h5 leaf.h5\n"
+                "modalplace --bases list.txt places.csv all.h5",
     .library = modal_h5_version,
 };
 
@@ -49,30 +51,6 @@ static int whole(double value, int64_t least, int64_t most, int32_t *to)
     if (!(value >= (double)least && value <= (double)most) || value != floor(value)) return 0;
     *to = (int32_t)value;
     return 1;
-}
-
-/* Moves all shapes of the file to the end of the basis's; its steps of provenance, too. With `linked_from`, the path of
- * an assembly, without their arrays. */
-static modal_status take_shapes(const char *path, const char *linked_from, modal_basis *basis, int64_t *capacity,
-                                char hash[MODAL_HASH_TEXT], modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    modal_basis from = {0};
-    MODAL_TRY(modal_basis_read(path, linked_from ? 0 : MODAL_BASIS_ALL, &from, err));
-    memcpy(hash, from.hash, MODAL_HASH_TEXT);
-    if (linked_from) MODAL_TRY(modalplace_link(linked_from, path, &from, err));
-    MODAL_TRY(modal_grow(&basis->shapes, capacity, (int64_t)basis->n_shapes + from.n_shapes,
-                         sizeof *basis->shapes, "shapes", err));
-    for (int32_t i = 0; i < from.n_shapes; i++) basis->shapes[basis->n_shapes++] = from.shapes[i];
-    from.n_shapes = 0; /* they are the other's now */
-    for (int32_t i = 0; i < from.n_provenance; i++) {
-        const modal_provenance *p = &from.provenance[i];
-        MODAL_TRY(modal_provenance_append(&basis->provenance, &basis->n_provenance, p->tool, p->version,
-                                          p->arguments, p->inputs, p->back_end, err));
-    }
-done:
-    modal_basis_free(&from);
-    return status;
 }
 
 static modal_status place_objects(const char *path, modal_basis *basis, modal_error *err)
@@ -115,26 +93,50 @@ done:
     return status;
 }
 
-/* hashes: of the contents of the operands, as far as they are bases. */
-static modal_status add_provenance(const tool *t, char (*hashes)[MODAL_HASH_TEXT], modal_basis *basis, modal_error *err)
+/* What the last step of provenance is made of. */
+typedef struct ending {
+    const tool *t;
+    modalplace_bases *bases;
+} ending;
+
+/* Of operands each file and its hash; of a list its own hash and that of the contents of all, in their order: a line each would not fit. */
+static modal_status add_provenance(void *context, modal_error *err)
 {
+    const ending *e = context;
+    const modalplace_bases *b = e->bases;
+    const char *places = e->t->arguments.operands[0];
     modal_status status = MODAL_OK;
-    char *inputs = NULL;
-    int64_t length = 1, used = 0;
-    for (int i = 0; i < t->arguments.n_operands; i++)
-        length += MODAL_HASH_TEXT + 4 + (int64_t)strlen(t->arguments.operands[i]);
+    char *inputs = NULL, hash[MODAL_HASH_TEXT];
+    modal_hash *all = NULL;
+    int64_t length = 4 * MODAL_HASH_TEXT + 64 + (int64_t)strlen(places) + (b->list ? 2 * (int64_t)strlen(b->list) : 0), used = 0;
+    for (int64_t i = 0; i < b->n_files && !b->list; i++) length += MODAL_HASH_TEXT + 4 + (int64_t)strlen(b->files[i].path);
     MODAL_TRY(modal_alloc_zero(&inputs, length, 1, "provenance", err));
-    for (int i = 0; i < t->arguments.n_operands; i++) {
-        if (i == 1) continue;
-        const char *path = t->arguments.operands[i];
-        if (i == 0) MODAL_TRY(modal_hash_file(path, hashes[i], err));
-        used += snprintf(inputs + used, (size_t)(length - used), "%s%s  %s", used ? "\n" : "", hashes[i], path);
+    MODAL_TRY(modal_hash_file(places, hash, err));
+    used = snprintf(inputs, (size_t)length, "%s  %s", hash, places);
+    if (b->list) {
+        MODAL_TRY(modal_hash_file(b->list, hash, err));
+        used += snprintf(inputs + used, (size_t)(length - used), "\n%s  %s", hash, b->list);
+        MODAL_TRY(modal_hash_new(&all, err));
+        for (int64_t i = 0; i < b->n_files; i++) modal_hash_array(all, "basis", b->files[i].hash, MODAL_HASH_TEXT - 1, 1);
+        modal_hash_text(all, hash);
+        snprintf(inputs + used, (size_t)(length - used), "\n%s  %lld bases of %s", hash, (long long)b->n_files, b->list);
     }
-    MODAL_TRY(modal_provenance_append(&basis->provenance, &basis->n_provenance, program.name, tool_version(),
-                                      t->command_line, inputs, "cpu", err));
+    for (int64_t i = 0; i < b->n_files && !b->list; i++)
+        used += snprintf(inputs + used, (size_t)(length - used), "\n%s  %s", b->files[i].hash, b->files[i].path);
+    MODAL_TRY(modal_provenance_append(&b->basis->provenance, &b->basis->n_provenance, program.name, tool_version(),
+                                      e->t->command_line, inputs, "cpu", err));
 done:
+    modal_hash_delete(all);
     modal_free(&inputs);
     return status;
+}
+
+static modal_status check_operands(const tool_arguments *a, modal_error *err)
+{
+    const char *list = tool_value(a, "bases");
+    if (list && a->n_operands > 2) return modal_error_set(err, MODAL_ERROR_USAGE, "--bases: not with bases as operands, %s", a->operands[2]);
+    if (!list && a->n_operands < 3) return modal_error_set(err, MODAL_ERROR_USAGE, "needs PLACES.csv, OUT.h5 and bases, or --bases; see --help");
+    return MODAL_OK;
 }
 
 int main(int argc, char **argv)
@@ -146,23 +148,25 @@ int main(int argc, char **argv)
     modal_error err = {0};
     modal_basis basis = {0};
     tool_output output = {0};
-    int64_t capacity = 0;
-    char (*hashes)[MODAL_HASH_TEXT] = NULL; /* of the operands */
+    modalplace_bases bases = {.basis = &basis};
+    ending end = {&t, &bases};
     const int link = tool_count(&t.arguments, "link");
-    const char *const *operands = (const char *const *)t.arguments.operands;
+    char **operands = t.arguments.operands;
 
+    bases.before_end = add_provenance;
+    bases.before_end_context = &end;
+    MODAL_TRY(check_operands(&t.arguments, &err));
     MODAL_TRY(tool_use_parts(&t, &err));
     MODAL_TRY(tool_output_begin(&output, operands[1], tool_count(&t.arguments, "force") > 0, &err));
-    MODAL_TRY(modal_alloc(&hashes, t.arguments.n_operands, sizeof *hashes, "hashes", &err));
-    for (int i = 2; i < t.arguments.n_operands; i++)
-        MODAL_TRY(take_shapes(operands[i], link ? operands[1] : NULL, &basis, &capacity, hashes[i], &err));
+    MODAL_TRY(modalplace_list_bases(&bases, tool_value(&t.arguments, "bases"), t.arguments.n_operands - 2, operands + 2, &err));
     MODAL_TRY(place_objects(operands[0], &basis, &err));
-    MODAL_TRY(add_provenance(&t, hashes, &basis, &err));
     if (link) {
+        for (int64_t i = 0; i < bases.n_files; i++) MODAL_TRY(modalplace_take(&bases, i, operands[1], &err));
+        MODAL_TRY(add_provenance(&end, &err));
         MODAL_TRY(modal_basis_write_assembly(output.temporary, &basis, &err));
         MODAL_TRY(modalplace_check_links(output.temporary, &err));
     } else {
-        MODAL_TRY(modal_basis_write(output.temporary, &basis, &err));
+        MODAL_TRY(modal_basis_write_passing(output.temporary, &basis, modalplace_wait, modalplace_release, &bases, &err));
     }
     MODAL_TRY(tool_output_complete(&output, &err));
     tool_note(&t, "%d object%s of %d shape%s, %lld modes in all", basis.n_objects, basis.n_objects == 1 ? "" : "s",
@@ -170,7 +174,7 @@ int main(int argc, char **argv)
 done:
     tool_output_name_error(&output, &err);
     tool_output_discard(&output);
+    modalplace_free_bases(&bases);
     modal_basis_free(&basis);
-    modal_free(&hashes);
     return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
 }

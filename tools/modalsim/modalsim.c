@@ -36,6 +36,8 @@ static const tool_option options[] = {
      "Multiply all loads, those above or of a linear scene, so that the largest displacement of all frames is this share of the diagonal of the box "
      "around its object at rest.",
      TOOL_FIRST},
+    {"set", 0, "/POINTER=VALUE", NULL,
+     "Change a value of the scene, or add one: a JSON pointer and JSON, /wind/seed=17.", TOOL_REPEATABLE},
     {"scene", 0, "FILE", NULL,
      "A scene (JSON, formats/scene.md) instead of the options above. It has large deformations, wind, forces and ground over "
      "time, moving and free objects, objects that hang on others. One with \"response\" makes a table (CSV) in "
@@ -126,5 +128,6 @@ done:
     tool_output_name_error(&output, &err);
     tool_output_discard(&output);
     modal_free(&r.impulses);
+    modal_free(&r.sets);
     return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
 }

@@ -47,6 +47,8 @@ typedef struct modalsim_request {
     double alpha, beta, ratio; /* ratio < 0: Rayleigh */
     double amplitude;          /* --amplitude: the largest displacement, a share of the size; 0: not given */
     double gravity[3];
+    int n_sets;
+    const char **sets; /* [n_sets] --set */
     int n_impulses;
     modalsim_impulse *impulses; /* [n_impulses] */
 } modalsim_request;
@@ -61,7 +63,7 @@ void modalsim_say_vertex(tool *t, const modal_basis *basis, const char *list, co
 /* modalsim_template.c: --generate scene BASIS.h5, as tool_program.generate has it. */
 int modalsim_generate(const char *kind, const tool_arguments *arguments, modal_status *status, modal_error *err);
 
-/* Fills the request. The caller frees request->impulses. */
+/* Fills the request. The caller frees request->impulses and request->sets. */
 modal_status modalsim_read_request(const tool *t, modalsim_request *r, modal_error *err);
 
 /* The parts of the basis that the scene (NULL: the flags) and r->quality need, within the memory limit; *bytes: what they

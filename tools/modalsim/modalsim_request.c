@@ -103,7 +103,7 @@ static modal_status read_scene_options(const tool_arguments *a, modalsim_request
     modal_status status = MODAL_OK;
     static const char *const simple[] = {"duration", "fps", "damping", "damping-ratio", "gravity", "impulse",
                                          "base-acceleration", "initial", "static"};
-    static const char *const mine[] = {"backend", "checkpoint", "restart", "keep-partial", "quality"};
+    static const char *const mine[] = {"backend", "set", "checkpoint", "restart", "keep-partial", "quality"};
     for (size_t i = 0; !r->scene_path && i < sizeof mine / sizeof *mine; i++)
         if (tool_count(a, mine[i]) > 0) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: needs --scene", mine[i]);
     static const char *const continued[] = {"checkpoint", "restart"}; /* the factor is not in a checkpoint */
@@ -114,6 +114,9 @@ static modal_status read_scene_options(const tool_arguments *a, modalsim_request
         if (tool_count(a, simple[i]) > 0)
             MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: belongs into the scene when there is one, %s", simple[i],
                        r->scene_path);
+    r->n_sets = tool_count(a, "set");
+    MODAL_TRY(modal_alloc(&r->sets, r->n_sets, sizeof *r->sets, "--set", err));
+    for (int i = 0; i < r->n_sets; i++) r->sets[i] = tool_value_at(a, "set", i);
     r->back_end = tool_value(a, "backend");
     r->checkpoint_path = tool_value(a, "checkpoint");
     r->restart_path = tool_value(a, "restart");
@@ -139,7 +142,7 @@ done:
 static modal_status check_made(const tool_arguments *a, const modalsim_request *r, modal_error *err)
 {
     static const char *const others[] = {"duration", "fps", "damping", "damping-ratio", "gravity", "impulse",
-                                         "base-acceleration", "initial", "static", "amplitude", "scene", "backend", "checkpoint",
+                                         "base-acceleration", "initial", "static", "amplitude", "scene", "set", "backend", "checkpoint",
                                          "checkpoint-every", "restart", "keep-partial", "quality", "allow-inversion"};
     const char *option = r->rebase_path ? "rebase" : "project", *path = r->rebase_path ? r->rebase_path : r->project_path;
     if (r->old_basis_path && !r->rebase_path)
@@ -175,7 +178,7 @@ modal_status modalsim_read_request(const tool *t, modalsim_request *r, modal_err
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s", tool_value(a, "memory-limit"));
     MODAL_TRY(tool_threads(t, &r->n_threads, err));
     if (!made && (r->scene_path || tool_count(a, "backend") || tool_count(a, "checkpoint") || tool_count(a, "restart") ||
-        tool_count(a, "keep-partial") || tool_count(a, "quality")))
+        tool_count(a, "keep-partial") || tool_count(a, "quality") || tool_count(a, "set")))
         MODAL_TRY(read_scene_options(a, r, err));
     else if (!made)
         MODAL_TRY(read_frames(a, r, err));

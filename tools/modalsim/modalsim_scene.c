@@ -47,6 +47,7 @@ static modal_status hash_scene(scene_run *s, modal_error *err)
     MODAL_TRY(modal_hash_new(&hash, err));
     MODAL_TRY(modal_hash_file(s->r->scene_path, text, err));
     modal_hash_array(hash, "scene", text, 1, sizeof text);
+    for (int i = 0; i < s->r->n_sets; i++) modal_hash_array(hash, "set", s->r->sets[i], (int64_t)strlen(s->r->sets[i]), 1);
     for (int32_t i = 0; i < s->scene.n_files; i++) {
         MODAL_TRY(modal_hash_file(s->scene.files[i], text, err));
         modal_hash_array(hash, "file", text, 1, sizeof text);
@@ -224,7 +225,7 @@ static modal_status read_inputs(scene_run *s, int64_t *basis_bytes, int32_t *n_p
     const modalsim_request *r = s->r;
     double start = tool_seconds();
     if (r->scene_path) {
-        MODAL_TRY(modal_scene_read(r->scene_path, &s->scene, err));
+        MODAL_TRY(modal_scene_read_changed(r->scene_path, r->n_sets, r->sets, &s->scene, err));
         MODAL_TRY(hash_scene(s, err));
     }
     MODAL_TRY(modalsim_basis_read(r, r->scene_path ? &s->scene : NULL, &s->basis, basis_bytes, n_passed, err));
