@@ -139,6 +139,17 @@ def check_exports(root, include):
     print(f"libmodaltools exports {len(exported)} names")
 
 
+def check_viewers(root):
+    """The plugin of ParaView and the add-on of Blender, the package where they look for it, and the library that it finds from there."""
+    for name in ("paraview/modaltools_reader.py", "paraview/modaltools_load.py", "blender/modaltools_import.py"):
+        check(os.path.exists(f"{root}/share/modaltools/{name}"), name, "is not installed")
+    script = (f"import sys; sys.path.insert(0, {root + '/share/modaltools/python'!r}); import modaltools.motion; from modaltools._library import find; "
+              "print(modaltools.__file__, find()[1])")
+    environment = {name: value for name, value in os.environ.items() if name not in ("MODALTOOLS_LIBRARY", "PYTHONPATH", "PKG_CONFIG_PATH")}
+    package, library = run(sys.executable, "-B", "-c", script, env=environment, text=True, cwd=root).split()
+    check(os.path.realpath(package).startswith(os.path.realpath(root)) and os.path.realpath(library).startswith(os.path.realpath(root)), package, library)
+
+
 def check_examples(root, folder):
     examples = f"{root}/share/doc/modaltools/docs/examples"
     for name, most in (("deform.c", 40), ("deform.py", 21)):
@@ -151,6 +162,7 @@ def check_examples(root, folder):
     for header in glob.glob(f"{root}/include/modaltools/**/*.h", recursive=True):
         run("cc", "-std=c11", "-Wall", "-Werror", "-fsyntax-only", "-x", "c", header, *flags[:1])
     if "--sanitize" not in sys.argv:
+        check_viewers(root)
         check_exports(root, [f for f in flags if f.startswith("-I")][0])
     sanitize = ["-fsanitize=" + sys.argv[sys.argv.index("--sanitize") + 1]] if "--sanitize" in sys.argv else []
     program = f"{folder}/deform"

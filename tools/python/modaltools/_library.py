@@ -80,9 +80,12 @@ _found: dict[str, tuple[Optional[Any], str]] = {}  # by the value of MODALTOOLS_
 
 
 def _candidates() -> list[str]:
-    """Beside the package, by pkg-config, where the system's loader looks."""
+    """Beside the package, in the prefix that it is installed in (share/modaltools/python), by pkg-config, where the system's loader looks."""
     beside = os.path.dirname(os.path.abspath(__file__))
     paths = sorted(glob.glob(os.path.join(beside, "libmodaltools.so*")), key=len)
+    if beside.endswith(os.path.join("share", "modaltools", "python", "modaltools")):
+        prefix = os.path.abspath(os.path.join(beside, "../../../.."))
+        paths += sorted(found for folder in ("lib", "lib64", "lib/*") for found in glob.glob(os.path.join(prefix, folder, "libmodaltools.so.0.1")))
     if shutil.which("pkg-config"):
         got = subprocess.run(["pkg-config", "--variable=libdir", "modaltools"], capture_output=True, text=True)
         if got.returncode == 0 and got.stdout.strip():
