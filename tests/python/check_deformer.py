@@ -237,6 +237,32 @@ def check_native(basis):
         assert np.array_equal(g.cells, np.flatnonzero(has[motion.triangles].all(axis=1) & (np.repeat(motion.object_shapes, np.diff(motion.first_cells)) == g.shape)))
     assert len(motion.groups) > 0 and len(motion.materials[1]) == len(motion.triangles)
     motion = Deformer("traj.h5")
+    # the reference puts normals at their places while it makes them, unless positions alone are wanted
+    run("modaldeform", "traj.h5", "traj_ref", fields="displacement,speed", backend="ref", force=True)
+    plain = Sequence("traj_ref")
+    with Deformer("traj.h5", back_end="ref") as ref:
+        for some in ({"normals": True}, {}, {"speed": True}, {"normals": True, "displacement": True}, {"displacement": True}, {"normals": True}):
+            frame = ref.frame(2, **some)
+            for one, name in zip(ALL[1:], ("Normals", "displacement", "speed")):
+                assert getattr(frame, one) is None or np.array_equal(getattr(frame, one), plain[name][2]), (some, one)
+            assert np.array_equal(frame.positions, plain.points[2]), some
+    # cancelling: the frame under way ends, the next one is made
+    of, ended = Deformer("traj.h5"), []
+
+    def play_on():
+        while not ended:
+            try:
+                of.frame(1)
+            except Cancelled as error:
+                ended.append(str(error))
+
+    player, end = threading.Thread(target=play_on), time.monotonic() + 20
+    player.start()
+    while not ended and time.monotonic() < end:
+        of.cancel()
+    ended.append("never")
+    player.join()
+    assert ended[0] == "traj.h5: cancelled" and np.array_equal(of.frame(1).positions, motion.frame(1).positions), ended
     # a handle that streams U has the same bytes
     whole, parts = motion.frame(3, normals=True), None
     for limit in range(20000, 400000, 4000):

@@ -201,6 +201,19 @@ target_link_libraries(deform PRIVATE modaltools::modaltools)
         error = np.abs(got - wanted).max() / size
         print(os.path.basename(command[-1]), "error", error)
         check(error < 1e-6, command, "error", error)
+    # the program of docs/python.md, and its header in C++
+    code, = re.findall(r"```c\n(.*?)```", open(f"{root}/share/doc/modaltools/docs/python.md", encoding="utf-8").read(), re.S)
+    with open(f"{folder}/play.c", "w", encoding="utf-8") as text:
+        text.write(code)
+    run("cc", *sanitize, "-std=c11", "-Wall", "-Wextra", "-Werror", f"{folder}/play.c", "-o", f"{folder}/play", *flags, f"-Wl,-rpath,{libraries}")
+    run("c++", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++", f"{root}/include/modaltools/open.h")
+    lines = run(f"{folder}/play", motion, text=True).splitlines()
+    check(len(lines) == 11, lines)
+    for line, frame in zip(lines, wanted):
+        numbers = [float(x) for x in re.findall(r"[-+.\de]+(?= |$)", line.split(" is at ")[1].replace(" m", ""))]
+        check(np.abs(np.array(numbers) - frame[0]).max() < 1e-5 * size, line, frame[0])
+    got = subprocess.run([f"{folder}/play", "absent.h5"], capture_output=True, text=True)
+    check(got.returncode == 1 and got.stderr.startswith("absent.h5: "), got)
     with open("/dev/full", "w") as full:
         check(subprocess.run([program, basis, motion], stdout=full).returncode == 1, "a full disk goes unnoticed")
     got = subprocess.run([program, basis, "absent.h5"], capture_output=True, text=True)
