@@ -29,7 +29,7 @@ struct modal_motion {
     pthread_mutex_t lock; /* held by the call that works with the handle */
     int working, cancelled, no_basis;
     char *path, *basis_path, *back_end;
-    int threads, volume;
+    int threads, shares_cores, volume;
     int64_t memory_limit;
     modal_basis basis;         /* of surfaces without the modal matrices; of volumes its "surfaces" are the nodes */
     modal_basis_tiles *tiles;  /* of surfaces: the matrices */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/basis/basis_h5.h"
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/deform/reach.h"
 #include "lib/deform/source.h"
@@ -173,6 +174,7 @@ static modal_status deform_in_threads(modal_motion *m, const inputs *in, const m
 {
     const int before = omp_get_max_threads();
     omp_set_num_threads(m->threads);
+    modal_cores_share(m->shares_cores);
     modal_status status = check_wanted(m, to, err);
     if (status == MODAL_OK) status = deform(m, in, to, err);
     if (status == MODAL_OK && motion_wants_fields(to)) {

@@ -95,6 +95,7 @@ static modal_status open_files(modal_motion *m, const modal_motion_options *o, m
     const int64_t memory = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
     if (o->threads < 0 || o->memory_limit < 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "options: %d threads, a limit of %" PRId64 " bytes", o->threads, o->memory_limit);
+    m->shares_cores = o->threads == 0;
     m->threads = o->threads ? o->threads : omp_get_num_procs();
     m->memory_limit = o->memory_limit ? o->memory_limit : memory / 2;
     MODAL_TRY(modal_copy_text(&m->back_end, o->back_end ? o->back_end : "cpu", SIZE_MAX, err));

@@ -52,7 +52,7 @@ typedef struct modal_motion_options {
     const char *back_end; /* "cpu", "cuda", "cuda:N", "ref", "auto"; NULL: "cpu" */
     int64_t memory_limit; /* bytes that the handle may take about; what of U does not fit is read for every frame, by ranges.
                            * 0: half of the machine's memory */
-    int32_t threads;      /* of the CPU back end; 0: as many as the machine has cores */
+    int32_t threads;      /* of the CPU back end; 0: all cores but those that other processes keep busy */
     int32_t volume;       /* 0: the surfaces; 1: the nodes and elements of the solids, which need modes at their nodes */
 } modal_motion_options;
 
