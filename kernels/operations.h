@@ -51,6 +51,7 @@ extern "C" {
     OPERATION(raster,               modal_raster,               1, 1) \
     OPERATION(shadow_view,          modal_shadow_view,          1, 1) \
     OPERATION(shadow_blur,          modal_shadow_blur,          1, 1) \
+    OPERATION(layers,               modal_layers,               1, 1) \
     OPERATION(shade,                modal_shade,                1, 1) \
     OPERATION(tled_layout,          modal_tled_layout,          1, 1) \
     OPERATION(tled_step,            modal_tled_step,            1, 1)

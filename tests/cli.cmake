@@ -68,6 +68,9 @@ if(TARGET modalpack)
   add_test(NAME cli.modalrender COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modalrender.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   set_tests_properties(cli.modalrender PROPERTIES LABELS cli)
+  add_test(NAME cli.render_look COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_render_look.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  set_tests_properties(cli.render_look PROPERTIES LABELS cli)
 
   foreach(part basis convert images glb gltf vtkhdf obj creases)
     add_test(NAME look.${part} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_look.py

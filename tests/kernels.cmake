@@ -47,7 +47,7 @@ foreach(operation ${MODAL_OPERATIONS}) # kernels/operations.h
   modal_kernel_test(${operation})
 endforeach()
 
-modal_unit_test(test_render modal_render modal_test_harness)
+modal_unit_test(test_render modal_render modal_texture modal_test_harness)
 modal_unit_test(test_tled_patches modal_kernels OpenMP::OpenMP_C)
 modal_unit_test(test_tled_low m)
 

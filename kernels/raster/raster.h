@@ -4,7 +4,8 @@
  * A sample is covered by a triangle whose corners, rounded to 1/256 pixel, have it inside; on an edge, where the edge is a left
  * or a top one. So samples of a closed mesh are covered once, wherever its edges fall. Triangles are cut at the near plane and at
  * MODAL_RASTER_GUARD pixels from the middle of the picture; one with a corner that is not finite is not drawn.
- * Of the triangles that cover a sample the nearest is seen, of equally near ones the first.
+ * Of the triangles that cover a sample the nearest is seen, of equally near ones the first. One that is to be tested covers a sample only
+ * where its alpha there is not below its material's cutoff or, of what is blended, exceeds blended_alpha.
  *
  * Arithmetic: kernels/raster/raster_math.h has every operation; all back ends give the same bytes.
  * Sizes: width, height from 1 to MODAL_RASTER_SIZE; samples 1 (the middle), 4 or 8; n_triangles < 2^32 - 1.
@@ -15,6 +16,7 @@
 #include <stdint.h>
 
 #include "kernels/operations.h"
+#include "kernels/raster/paint.h"
 
 enum {
     MODAL_RASTER_SIZE = 32768,       /* pixels, the most of a side */
@@ -28,7 +30,10 @@ enum {
 enum {
     MODAL_RASTER_ONE_SIDED = 1, /* its back is not seen */
     MODAL_RASTER_CLOSED = 2,    /* of a closed surface: behind its back there is always a front */
-    MODAL_RASTER_NO_SHADOW = 4  /* throws none */
+    MODAL_RASTER_NO_SHADOW = 4, /* throws none */
+    MODAL_RASTER_CUTOUT = 8,    /* there only where its image says so */
+    MODAL_RASTER_BLEND = 16,    /* seen through */
+    MODAL_RASTER_ABSENT = 32    /* nowhere */
 };
 
 /* Where points come to lie: with d = p - origin, rows are r[0] d.x + r[1] d.y + r[2] d.z + r[3]. A point is seen at
@@ -55,6 +60,10 @@ struct modal_raster_task {
     int32_t width, height, samples;
     unsigned cull; /* a triangle that has one of these flags is not drawn where its back is seen */
     unsigned skip; /* nor at all where it has one of these */
+    unsigned only; /* nor where it has none of these; 0: whatever it has */
+    unsigned test; /* one that has one of these is tested; 0: paint is not looked at */
+    float blended_alpha;
+    modal_paint paint;
     /* One of these, [height, width, samples]: a sample's key is ~bits(depth / w) << 32 | triangle, or MODAL_RASTER_EMPTY; */
     uint64_t *keys;
     float *depths; /* its largest depth / w, or 0; samples must be 1 */

@@ -4,7 +4,7 @@
 // is found by atomic minima, whose result no order of the threads changes. Nobody waits for one: a look before, which spares those that
 // change nothing, is waited for, and takes twice the time (kernels/VERSIONS.md).
 #include "kernels/cuda_check.cuh"
-#include "kernels/raster/raster_math.h"
+#include "kernels/raster/paint_math.h"
 
 namespace {
 
@@ -60,16 +60,22 @@ template <class INT> struct edges {
     }
 };
 
-// All samples of a pixel.
-template <int SAMPLES, bool KEYS, class INT>
+// All samples of a pixel. TEST: those of a triangle that has one of the task's flags are tested.
+template <int SAMPLES, bool KEYS, bool TEST, class INT>
 __device__ __forceinline__ void draw_pixel(const modal_raster_task &task, const raster_setup &s, const edges<INT> &e, int x, int y, uint32_t t)
 {
+    const bool tested = TEST && __ldg(task.mesh.flags + t) & task.test;
+    raster_clip corners[3];
+    if (TEST && tested) paint_view_corners(&task.mesh, task.view, t, corners);
 #pragma unroll
     for (int i = 0; i < SAMPLES; i++) {
         const INT sx = 256 * (INT)(x - s.left) + raster_sample_x(SAMPLES, i), sy = 256 * (INT)(y - s.top) + raster_sample_y(SAMPLES, i);
         const INT e0 = e.a[0] * sx + e.b[0] * sy + e.c[0], e1 = e.a[1] * sx + e.b[1] * sy + e.c[1],
                   e2 = e.a[2] * sx + e.b[2] * sy + e.c[2];
-        if (((e0 + e.bias[0]) | (e1 + e.bias[1]) | (e2 + e.bias[2])) >= 0)
+        if (((e0 + e.bias[0]) | (e1 + e.bias[1]) | (e2 + e.bias[2])) < 0) continue;
+        if (!TEST || !tested ||
+            paint_is_there(&task.paint, task.blended_alpha, t, corners, (float)(256 * x + raster_sample_x(SAMPLES, i)) / 256.0f,
+                           (float)(256 * y + raster_sample_y(SAMPLES, i)) / 256.0f))
             plot<KEYS>(task, ((int64_t)y * task.width + x) * SAMPLES + i, raster_depth(&s, (float)e1, (float)e2), t);
     }
 }
@@ -92,7 +98,7 @@ __device__ __forceinline__ how set_up(const state &s, int64_t t, int samples, ra
 {
     const modal_raster_task &task = s.task;
     const unsigned flags = task.mesh.flags ? __ldg(task.mesh.flags + t) : 0;
-    if (flags & task.skip) return NOTHING;
+    if (!raster_is_wanted(&task, flags)) return NOTHING;
     const int32_t *corners = task.mesh.triangles + 3 * t;
     const raster_point a = load(s.points + __ldg(corners)), b = load(s.points + __ldg(corners + 1)), c = load(s.points + __ldg(corners + 2));
     const uint32_t outside = a.outside | b.outside | c.outside;
@@ -106,7 +112,7 @@ __device__ __forceinline__ how set_up(const state &s, int64_t t, int samples, ra
     return (r.right - r.left + 1) * (r.bottom - r.top + 1) <= DIRECT ? BY_THREAD : BY_WARP;
 }
 
-template <int SAMPLES, bool KEYS> __global__ void __launch_bounds__(THREADS) draw(const state s)
+template <int SAMPLES, bool KEYS, bool TEST> __global__ void __launch_bounds__(THREADS) draw(const state s)
 {
     const int lane = threadIdx.x % 32;
     const int64_t t = blockIdx.x * (int64_t)THREADS + threadIdx.x;
@@ -115,7 +121,7 @@ template <int SAMPLES, bool KEYS> __global__ void __launch_bounds__(THREADS) dra
     if (mine == BY_THREAD) {
         const edges<int32_t> e(r);
         for (int y = r.top; y <= r.bottom; y++)
-            for (int x = r.left; x <= r.right; x++) draw_pixel<SAMPLES, KEYS>(s.task, r, e, x, y, (uint32_t)t);
+            for (int x = r.left; x <= r.right; x++) draw_pixel<SAMPLES, KEYS, TEST>(s.task, r, e, x, y, (uint32_t)t);
     }
     __syncwarp();
     for (unsigned left = __ballot_sync(~0u, mine == BY_WARP); left; left &= left - 1) {
@@ -124,7 +130,7 @@ template <int SAMPLES, bool KEYS> __global__ void __launch_bounds__(THREADS) dra
         const edges<int32_t> e(one);
         const int width = one.right - one.left + 1, n = width * (one.bottom - one.top + 1);
         for (int i = lane; i < n; i += 32)
-            draw_pixel<SAMPLES, KEYS>(s.task, one, e, one.left + i % width, one.top + i / width, (uint32_t)(t - lane + from));
+            draw_pixel<SAMPLES, KEYS, TEST>(s.task, one, e, one.left + i % width, one.top + i / width, (uint32_t)(t - lane + from));
     }
     const unsigned large = __ballot_sync(~0u, mine == BY_BLOCKS);
     if (!large) return;
@@ -134,7 +140,7 @@ template <int SAMPLES, bool KEYS> __global__ void __launch_bounds__(THREADS) dra
     if (mine == BY_BLOCKS) s.listed[place] = (uint32_t)t;
 }
 
-template <int SAMPLES, bool KEYS> __global__ void __launch_bounds__(TILE * TILE) draw_large(const state s)
+template <int SAMPLES, bool KEYS, bool TEST> __global__ void __launch_bounds__(TILE * TILE) draw_large(const state s)
 {
     __shared__ raster_point corners[RASTER_MOST_CORNERS];
     __shared__ int n_corners;
@@ -170,20 +176,25 @@ template <int SAMPLES, bool KEYS> __global__ void __launch_bounds__(TILE * TILE)
             for (int64_t tile = (blockIdx.x + 977u * i) % gridDim.x; tile < n_tiles; tile += gridDim.x) {
                 const int x = (first_x + (int)(tile % across)) * TILE + threadIdx.x % TILE;
                 const int y = (first_y + (int)(tile / across)) * TILE + threadIdx.x / TILE;
-                if (x >= r.left && x <= r.right && y >= r.top && y <= r.bottom) draw_pixel<SAMPLES, KEYS>(s.task, r, e, x, y, t);
+                if (x >= r.left && x <= r.right && y >= r.top && y <= r.bottom) draw_pixel<SAMPLES, KEYS, TEST>(s.task, r, e, x, y, t);
             }
         }
     }
 }
 
-template <int SAMPLES, bool KEYS> modal_status launch(const state &s, cudaStream_t stream, modal_error *err)
+template <int SAMPLES, bool KEYS, bool TEST> modal_status launch_for(const state &s, cudaStream_t stream, modal_error *err)
 {
     const int64_t blocks = (s.task.mesh.n_triangles + THREADS - 1) / THREADS;
-    draw<SAMPLES, KEYS><<<(unsigned)blocks, THREADS, 0, stream>>>(s);
+    draw<SAMPLES, KEYS, TEST><<<(unsigned)blocks, THREADS, 0, stream>>>(s);
     modal_status status = modal_cuda_launched("raster", err);
     if (status != MODAL_OK) return status;
-    draw_large<SAMPLES, KEYS><<<LARGE_BLOCKS, TILE * TILE, 0, stream>>>(s);
+    draw_large<SAMPLES, KEYS, TEST><<<LARGE_BLOCKS, TILE * TILE, 0, stream>>>(s);
     return modal_cuda_launched("raster of large triangles", err);
+}
+
+template <int SAMPLES, bool KEYS> modal_status launch(const state &s, cudaStream_t stream, modal_error *err)
+{
+    return s.task.test && s.task.mesh.flags ? launch_for<SAMPLES, KEYS, true>(s, stream, err) : launch_for<SAMPLES, KEYS, false>(s, stream, err);
 }
 
 } // namespace

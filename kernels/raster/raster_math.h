@@ -229,10 +229,16 @@ RASTER_INLINE int raster_cut_triangle(const modal_raster_mesh *mesh, const modal
     return area == 0 ? 0 : n;
 }
 
+/* Whether a triangle with these flags may be drawn. */
+RASTER_INLINE int raster_is_wanted(const modal_raster_task *task, unsigned flags)
+{
+    return !(flags & task->skip) && (!task->only || flags & task->only);
+}
+
 /* Whether a triangle with these flags is drawn, its back seen or not. */
 RASTER_INLINE int raster_is_drawn(const modal_raster_task *task, unsigned flags, int front)
 {
-    return !(flags & task->skip) && (front || !(flags & task->cull));
+    return raster_is_wanted(task, flags) && (front || !(flags & task->cull));
 }
 
 #endif

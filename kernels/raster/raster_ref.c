@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every triangle, every sample of its box. */
-#include "kernels/raster/raster_math.h"
+#include "kernels/raster/paint_math.h"
 
 static void draw(const modal_raster_task *task, int64_t t, const raster_point *a, const raster_point *b, const raster_point *c)
 {
     raster_setup s;
     const int64_t area = raster_area(a, b, c);
     const int32_t samples = task->samples;
+    const int tested = task->mesh.flags && task->mesh.flags[t] & task->test;
+    raster_clip corners[3];
+    if (tested) paint_view_corners(&task->mesh, task->view, (uint32_t)t, corners);
     if (area == 0 || !raster_box(&s, a, b, c, task->width, task->height, samples)) return;
     raster_set_up(&s, a, b, c, area);
     for (int32_t y = s.top; y <= s.bottom; y++)
@@ -21,6 +24,7 @@ static void draw(const modal_raster_task *task, int64_t t, const raster_point *a
                     covered &= edges[k] + raster_bias(s.x[from], s.y[from], s.x[to], s.y[to]) >= 0;
                 }
                 if (!covered) continue;
+                if (tested && !paint_is_there(&task->paint, task->blended_alpha, (uint32_t)t, corners, (float)sx / 256.0f, (float)sy / 256.0f)) continue;
                 const int64_t at = ((int64_t)y * task->width + x) * samples + i;
                 const float depth = raster_depth(&s, (float)edges[1], (float)edges[2]);
                 const uint64_t key = raster_key(depth, (uint32_t)t);

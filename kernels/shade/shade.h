@@ -13,6 +13,14 @@
  * than shadow_border texels inside, is lit; t is at least 0, the depth where nothing is. A pixel is the mean of its samples in linear
  * light; in `picture` a sample counts at most 1 in each colour.
  *
+ * An image is multiplied to C_a and C_d, its alpha to the opacity. An image of normals turns n: by r and g along the tangents of growing u
+ * and v of the triangle as it is deformed, b along n; 128 is 0 and 255 is 1, so that a flat one changes nothing (J. F. Blinn, "Simulation of
+ * Wrinkled Surfaces", 1978; the tangents of the triangle's corners instead of those of vertices).
+ *
+ * Layers are what is seen through, of each sample the nearest first (kernels/layers): from A = 1 on, C += A a c and A *= 1 - a of one after the
+ * other, and A times what is behind all of them last (T. Porter, T. Duff, "Compositing Digital Images", 1984). The samples of a pixel that see a
+ * triangle through or not are shaded once for it, in their middle.
+ *
  * Arithmetic: shade_math.h has every operation; all back ends give the same bytes. Aliasing: outputs overlap nothing. */
 #ifndef MODAL_KERNELS_SHADE_H
 #define MODAL_KERNELS_SHADE_H
@@ -29,20 +37,21 @@ typedef struct modal_shade_light {
     int32_t map; /* of its shadows, -1: none */
 } modal_shade_light;
 
-enum { MODAL_SHADE_MATERIAL = 16 }; /* floats: as /materials/values of formats/textures.md */
-
 struct modal_shade_task {
     modal_raster_mesh mesh;
-    const float *normals;      /* [n_points, 3], of any length */
-    const float *more_normals; /* [n_more, 3] */
-    const int32_t *triangle_materials; /* [n_triangles] */
-    const float *materials;            /* [any, MODAL_SHADE_MATERIAL] */
+    const float *normals;            /* [n_points, 3], of any length; with triangle_normals [any, 3] */
+    const int32_t *triangle_normals; /* [n_triangles, 3] which of the normals a corner has; NULL: that of its point */
+    const float *more_normals;       /* [n_more, 3] */
+    modal_paint paint;
     int32_t n_objects;
     const int32_t *object_triangles; /* [n_objects + 1] the first triangle of each; those from the last on are no object's */
     const float *tints;              /* [n_objects, 3] times ambient and diffuse */
     const modal_raster_view *view; /* in perspective */
     int32_t width, height, samples;
-    const uint64_t *keys; /* [height, width, samples] */
+    int32_t first_row, end_row; /* rows to be shaded; 0 and 0: all */
+    const uint64_t *keys;  /* [height, width, samples] */
+    const int32_t *layers; /* [(end_row - first_row) width samples + 1] where the fragments of each sample begin; NULL: there are none */
+    const uint64_t *fragments; /* their keys */
     int32_t n_lights;
     const modal_shade_light *lights; /* [n_lights] in the back end's memory */
     float ambient[3], background[3];
@@ -52,7 +61,7 @@ struct modal_shade_task {
     const float *maps; /* hard: [maps, size, size] depths; vsm: [maps, size, size, 2] moments */
     int32_t shadow_border;
     float bleeding; /* b */
-    /* outputs, each [height, width, ...] or NULL; at the pixel's first sample, but for the colours. 0 where nothing is. */
+    /* outputs, each [height, width, ...] or NULL; at the pixel's first sample, but for the colours. 0 where nothing is. Layers count for colours only. */
     uint8_t *picture;  /* [4] r g b in sRGB, 255 */
     float *colour;     /* [3] in linear light, not limited */
     int32_t *triangle; /* -1: none */

@@ -6,11 +6,11 @@
 enum { RUN = 256 };
 
 static inline __attribute__((always_inline)) void shade_run(const modal_shade_task *task, const modal_raster_view *view, int64_t first,
-                                                            int64_t count, int samples)
+                                                            int64_t count, int samples, int has)
 {
     float limited[3 * RUN], full[3];
     int32_t codes[3 * RUN];
-    for (int64_t i = 0; i < count; i++) shade_pixel(task, view, first + i, samples, limited + 3 * i, full);
+    for (int64_t i = 0; i < count; i++) shade_pixel(task, view, first + i, samples, has, limited + 3 * i, full);
     if (!task->picture) return;
     for (int64_t i = 0; i < 3 * count; i++) codes[i] = shade_code(limited[i]);
     for (int64_t i = 0; i < count; i++) {
@@ -24,9 +24,11 @@ static inline __attribute__((always_inline)) void shade_run(const modal_shade_ta
 #define DEFINE_SHADE(name, attributes)                                                                                   \
     attributes static void name(const modal_shade_task *task, const modal_raster_view *view, int64_t first, int64_t count) \
     {                                                                                                                    \
-        if (task->samples == 1) shade_run(task, view, first, count, 1);                                                  \
-        if (task->samples == 4) shade_run(task, view, first, count, 4);                                                  \
-        if (task->samples == 8) shade_run(task, view, first, count, 8);                                                  \
+        const int has = shade_has(task);                                                                                 \
+        if (task->samples == 1) shade_run(task, view, first, count, 1, has);                                             \
+        if (task->samples == 4 && !has) shade_run(task, view, first, count, 4, 0);                                       \
+        if (task->samples == 4 && has) shade_run(task, view, first, count, 4, has);                                      \
+        if (task->samples == 8) shade_run(task, view, first, count, 8, has);                                             \
     }
 DEFINE_SHADE(shade_base, )
 #if defined(MODAL_SIMD) && defined(__x86_64__)
@@ -38,12 +40,14 @@ DEFINE_SHADE(shade_avx2, __attribute__((target("avx2"))))
 modal_status modal_shade_cpu(const modal_shade_task *task, modal_stream *stream, modal_error *err)
 {
     (void)stream, (void)err;
-    const int64_t n = (int64_t)task->width * task->height;
+    int32_t first_row, end_row;
+    shade_rows(task, &first_row, &end_row);
+    const int64_t n = (int64_t)task->width * (end_row - first_row), from = (int64_t)task->width * first_row;
     const modal_raster_view view = *task->view;
     void (*const shade)(const modal_shade_task *, const modal_raster_view *, int64_t, int64_t) =
         modal_cpu_simd() >= MODAL_SIMD_AVX2 ? shade_avx2 : shade_base;
 #pragma omp parallel for schedule(dynamic, 16)
     for (int64_t run = 0; run < (n + RUN - 1) / RUN; run++)
-        shade(task, &view, run * RUN, n - run * RUN < RUN ? n - run * RUN : RUN);
+        shade(task, &view, from + run * RUN, n - run * RUN < RUN ? n - run * RUN : RUN);
     return MODAL_OK;
 }

@@ -6,27 +6,37 @@
 
 namespace {
 
-template <int SAMPLES> __global__ void __launch_bounds__(128, 8) shade(const modal_shade_task task)
+template <int SAMPLES, int HAS> __global__ void __launch_bounds__(128, HAS ? 4 : 8) shade(const modal_shade_task task, int first, int end)
 {
-    const int x = blockIdx.x * 16 + threadIdx.x % 8 + threadIdx.x / 64 * 8, y = blockIdx.y * 8 + threadIdx.x / 8 % 8;
-    if (x >= task.width || y >= task.height) return;
+    const int x = blockIdx.x * 16 + threadIdx.x % 8 + threadIdx.x / 64 * 8, y = first + blockIdx.y * 8 + threadIdx.x / 8 % 8;
+    if (x >= task.width || y >= end) return;
     const modal_raster_view view = *task.view;
     const int64_t pixel = (int64_t)y * task.width + x;
     float limited[3], full[3];
-    shade_pixel(&task, &view, pixel, SAMPLES, limited, full);
+    shade_pixel(&task, &view, pixel, SAMPLES, HAS, limited, full);
     if (task.picture)
         reinterpret_cast<uchar4 *>(task.picture)[pixel] =
             make_uchar4(shade_srgb(limited[0]), shade_srgb(limited[1]), shade_srgb(limited[2]), 255);
+}
+
+template <int SAMPLES> void launch(const modal_shade_task &task, dim3 blocks, int first, int end, cudaStream_t in)
+{
+    const int has = shade_has(&task);
+    if (has == 0) shade<SAMPLES, 0><<<blocks, 128, 0, in>>>(task, first, end);
+    if (has == SHADE_IMAGES) shade<SAMPLES, SHADE_IMAGES><<<blocks, 128, 0, in>>>(task, first, end);
+    if (has & SHADE_LAYERS) shade<SAMPLES, SHADE_IMAGES | SHADE_LAYERS><<<blocks, 128, 0, in>>>(task, first, end);
 }
 
 } // namespace
 
 extern "C" modal_status modal_shade_cuda(const modal_shade_task *task, modal_stream *stream, modal_error *err)
 {
-    const dim3 blocks((task->width + 15) / 16, (task->height + 7) / 8);
+    int32_t first, end;
+    shade_rows(task, &first, &end);
+    const dim3 blocks((task->width + 15) / 16, (end - first + 7) / 8);
     const cudaStream_t in = (cudaStream_t)stream;
-    if (task->samples == 1) shade<1><<<blocks, 128, 0, in>>>(*task);
-    if (task->samples == 4) shade<4><<<blocks, 128, 0, in>>>(*task);
-    if (task->samples == 8) shade<8><<<blocks, 128, 0, in>>>(*task);
+    if (task->samples == 1) launch<1>(*task, blocks, first, end, in);
+    if (task->samples == 4) launch<4>(*task, blocks, first, end, in);
+    if (task->samples == 8) launch<8>(*task, blocks, first, end, in);
     return modal_cuda_launched("shade", err);
 }

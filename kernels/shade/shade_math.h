@@ -2,18 +2,8 @@
 #ifndef MODAL_KERNELS_SHADE_MATH_H
 #define MODAL_KERNELS_SHADE_MATH_H
 
-#include "kernels/raster/raster_math.h"
+#include "kernels/raster/paint_math.h"
 #include "kernels/shade/shade.h"
-
-/* log2 of a normal number: e + 2 / ln 2 (s + s^3 / 3 + ...), s = (m - 1) / (m + 1), m from sqrt(1/2) to sqrt(2). */
-RASTER_INLINE float shade_log2(float x)
-{
-    const uint32_t bits = raster_bits(x);
-    const int32_t e = (int32_t)(bits - 0x3f3504f3u) >> 23;
-    const float m = raster_float(bits - ((uint32_t)e << 23)), s = (m - 1.0f) / (m + 1.0f), q = s * s;
-    const float series = 1.0f + q * (0.333333333f + q * (0.2f + q * (0.142857143f + q * 0.111111111f)));
-    return (float)e + 2.88539008f * (s * series);
-}
 
 /* 2^y, y from -126 to 0: 2^n e^g, |g| <= ln 2 / 2. */
 RASTER_INLINE float shade_exp2(float y)
@@ -28,14 +18,14 @@ RASTER_INLINE float shade_exp2(float y)
 RASTER_INLINE float shade_power(float x, float k)
 {
     if (k == 0.0f) return 1.0f;
-    const float y = x > FLT_MIN ? k * shade_log2(x) : -127.0f;
+    const float y = x > FLT_MIN ? k * paint_log2(x) : -127.0f;
     return y > -126.0f ? shade_exp2(y < 0.0f ? y : 0.0f) : 0.0f;
 }
 
 /* Linear light from 0 to 1 in 8 bits (IEC 61966-2-1). */
 RASTER_INLINE int32_t shade_code(float c)
 {
-    const float curved = 1.055f * shade_exp2(0.416666667f * shade_log2(c + 1e-12f)) - 0.055f; /* no branches: vectors are made of this */
+    const float curved = 1.055f * shade_exp2(0.416666667f * paint_log2(c + 1e-12f)) - 0.055f; /* no branches: vectors are made of this */
     return (int32_t)((c <= 0.0031308f ? 12.92f * c : curved) * 255.0f + 0.5f);
 }
 
@@ -49,43 +39,74 @@ RASTER_INLINE void shade_unit(float a[3])
     for (int k = 0; k < 3; k++) a[k] *= scale;
 }
 
-RASTER_INLINE float shade_limit(float x, float low, float high) { return x > low ? (x < high ? x : high) : low; }
+/* What a task has: constants where functions are called, so that what is plain is compiled without the rest. */
+enum { SHADE_IMAGES = 1, SHADE_LAYERS = 2 };
+
+RASTER_INLINE int shade_has(const modal_shade_task *task)
+{
+    return (task->paint.triangle_uv && task->paint.material_images ? SHADE_IMAGES : 0) | (task->layers ? SHADE_LAYERS : 0);
+}
 
 /* A triangle at a point of the picture. */
 typedef struct shade_surface {
     float position[3], normal[3]; /* the normal to who looks where the material is two-sided */
+    float image[4];               /* r g b a of its image; ones */
 } shade_surface;
 
+/* Turns a unit normal by an image. p: the triangle's corners. */
+RASTER_INLINE void shade_bump(const modal_paint *paint, int32_t image, int wrap, const paint_place *place, const float *const p[3],
+                              const float *const uv[3], float normal[3])
+{
+    float texel[4], tangent[3], bitangent[3], turned[3];
+    const float u1 = uv[1][0] - uv[0][0], u2 = uv[2][0] - uv[0][0], v1 = uv[1][1] - uv[0][1], v2 = uv[2][1] - uv[0][1];
+    const float side = u1 * v2 - u2 * v1 < 0.0f ? -1.0f : 1.0f;
+    for (int k = 0; k < 3; k++) tangent[k] = side * ((p[1][k] - p[0][k]) * v2 - (p[2][k] - p[0][k]) * v1);
+    const float along = shade_dot(tangent, normal);
+    for (int k = 0; k < 3; k++) tangent[k] -= along * normal[k];
+    shade_unit(tangent);
+    for (int k = 0; k < 3; k++) bitangent[k] = side * (normal[(k + 1) % 3] * tangent[(k + 2) % 3] - normal[(k + 2) % 3] * tangent[(k + 1) % 3]);
+    paint_sample(paint, image, wrap, 0, 0, place, texel);
+    for (int k = 0; k < 3; k++) texel[k] = paint_limit((texel[k] - 128.0f) * (1.0f / 127.0f), -1.0f, 1.0f);
+    for (int k = 0; k < 3; k++) turned[k] = (texel[0] * tangent[k] + texel[1] * bitangent[k]) + texel[2] * normal[k];
+    if (!(shade_dot(turned, turned) > 0.0f)) return;
+    shade_unit(turned);
+    for (int k = 0; k < 3; k++) normal[k] = turned[k];
+}
+
 /* (x, y) in pixels. */
-RASTER_INLINE shade_surface shade_surface_at(const modal_shade_task *task, const modal_raster_view *view, uint32_t t, float x, float y)
+RASTER_INLINE shade_surface shade_surface_at(const modal_shade_task *task, const modal_raster_view *view, uint32_t t, float x, float y, int has)
 {
     const modal_raster_mesh *mesh = &task->mesh;
-    const float *points[3], *normals[3];
-    float across[3], down[3], weights[3];
+    const modal_paint *paint = &task->paint;
+    const float *points[3], *normals[3], *uv[3];
+    raster_clip corners[3];
     shade_surface at;
     for (int i = 0; i < 3; i++) {
         const int32_t corner = mesh->triangles[3 * (int64_t)t + i];
         points[i] = raster_point_of(mesh, corner);
-        normals[i] = corner < mesh->n_points ? task->normals + 3 * (int64_t)corner : task->more_normals + 3 * (corner - mesh->n_points);
-        const raster_clip c = raster_view_point(view, points[i]);
-        across[i] = c.x - x * c.w;
-        down[i] = c.y - y * c.w;
+        const int32_t row = task->triangle_normals && corner < mesh->n_points ? task->triangle_normals[3 * (int64_t)t + i] : corner;
+        normals[i] = corner < mesh->n_points ? task->normals + 3 * (int64_t)row : task->more_normals + 3 * (corner - mesh->n_points);
+        corners[i] = raster_view_point(view, points[i]);
     }
-    weights[0] = across[1] * down[2] - across[2] * down[1];
-    weights[1] = across[2] * down[0] - across[0] * down[2];
-    weights[2] = across[0] * down[1] - across[1] * down[0];
-    const float sum = (weights[0] + weights[1]) + weights[2], inverse = 1.0f / sum;
-    /* what rounding to 1/256 pixel and slivers bring outside goes to the border */
-    weights[0] = shade_limit(weights[0] * inverse, 0.0f, 1.0f);
-    weights[1] = shade_limit(weights[1] * inverse, 0.0f, 1.0f - weights[0]);
-    weights[2] = (1.0f - weights[0]) - weights[1];
-    const float *material = task->materials + MODAL_SHADE_MATERIAL * (int64_t)task->triangle_materials[t];
-    const float side = material[14] != 0.0f && sum > 0.0f ? -1.0f : 1.0f;
+    const paint_weights weights = paint_weights_at(corners, x, y);
+    const int32_t material = paint->triangle_materials[t];
+    const float *values = paint->materials + MODAL_SHADE_MATERIAL * (int64_t)material;
+    const float side = values[MODAL_PAINT_TWO_SIDED] != 0.0f && weights.sum > 0.0f ? -1.0f : 1.0f;
     for (int k = 0; k < 3; k++) {
-        at.position[k] = (weights[0] * points[0][k] + weights[1] * points[1][k]) + weights[2] * points[2][k];
-        at.normal[k] = side * ((weights[0] * normals[0][k] + weights[1] * normals[1][k]) + weights[2] * normals[2][k]);
+        at.position[k] = (weights.of[0] * points[0][k] + weights.of[1] * points[1][k]) + weights.of[2] * points[2][k];
+        at.normal[k] = (weights.of[0] * normals[0][k] + weights.of[1] * normals[1][k]) + weights.of[2] * normals[2][k];
     }
     shade_unit(at.normal);
+    for (int k = 0; k < 4; k++) at.image[k] = 1.0f;
+    const int32_t colours = has & SHADE_IMAGES && paint->material_images ? paint->material_images[2 * (int64_t)material] : -1;
+    const int32_t bumps = has & SHADE_IMAGES && paint->material_images ? paint->material_images[2 * (int64_t)material + 1] : -1;
+    if ((colours >= 0 || bumps >= 0) && paint_corners(paint, t, uv)) {
+        const paint_place place = paint_place_of(&weights, uv);
+        const int wrap = (int)values[MODAL_PAINT_WRAP];
+        if (colours >= 0) paint_sample(paint, colours, wrap, 1, values[MODAL_PAINT_ALPHA] != 0.0f, &place, at.image);
+        if (bumps >= 0) shade_bump(paint, bumps, wrap, &place, points, uv, at.normal);
+    }
+    for (int k = 0; k < 3; k++) at.normal[k] *= side;
     return at;
 }
 
@@ -104,7 +125,7 @@ RASTER_INLINE float shade_lit(const modal_shade_task *task, int32_t map, const f
         const float squared = 1.0f - towards * towards, slope = sqrtf(squared > 0.0f ? squared : 0.0f) / (towards > 0.05f ? towards : 0.05f);
         return task->maps[((int64_t)map * n + (int32_t)c.y) * n + (int32_t)c.x] > depth + texel * (0.75f * slope + 0.05f) ? 0.0f : 1.0f;
     }
-    const float x = shade_limit(c.x - 0.5f, 0.0f, (float)(n - 1)), y = shade_limit(c.y - 0.5f, 0.0f, (float)(n - 1));
+    const float x = paint_limit(c.x - 0.5f, 0.0f, (float)(n - 1)), y = paint_limit(c.y - 0.5f, 0.0f, (float)(n - 1));
     const int32_t left = (int32_t)x, top = (int32_t)y, right = raster_min(left + 1, n - 1), bottom = raster_min(top + 1, n - 1);
     const float u = x - (float)left, v = y - (float)top;
     const float *upper = task->maps + 2 * ((int64_t)map * n + top) * n, *lower = task->maps + 2 * ((int64_t)map * n + bottom) * n;
@@ -117,7 +138,7 @@ RASTER_INLINE float shade_lit(const modal_shade_task *task, int32_t map, const f
     const float spread = moments[1] - moments[0] * moments[0], variance = spread > MODAL_SHADE_VARIANCE ? spread : MODAL_SHADE_VARIANCE;
     const float nearer = moments[0] - depth;
     const float lit = nearer > 0.0f ? variance / (variance + nearer * nearer) : 1.0f;
-    return shade_limit((lit - task->bleeding) / (1.0f - task->bleeding), 0.0f, 1.0f);
+    return paint_limit((lit - task->bleeding) / (1.0f - task->bleeding), 0.0f, 1.0f);
 }
 
 /* The object of a triangle, -1: none. */
@@ -138,10 +159,10 @@ RASTER_INLINE int32_t shade_object(const modal_shade_task *task, uint32_t t)
 RASTER_INLINE void shade_colour(const modal_shade_task *task, const modal_raster_view *view, uint32_t t, int32_t object,
                                 const shade_surface *at, float colour[3])
 {
-    const float *material = task->materials + MODAL_SHADE_MATERIAL * (int64_t)task->triangle_materials[t];
+    const float *material = task->paint.materials + MODAL_SHADE_MATERIAL * (int64_t)task->paint.triangle_materials[t];
     float to_eye[3], diffuse[3];
     for (int k = 0; k < 3; k++) {
-        const float tint = object >= 0 ? task->tints[3 * (int64_t)object + k] : 1.0f;
+        const float tint = (object >= 0 ? task->tints[3 * (int64_t)object + k] : 1.0f) * at->image[k];
         to_eye[k] = view->origin[k] - at->position[k];
         colour[k] = task->ambient[k] * (material[k] * tint);
         diffuse[k] = material[4 + k] * tint;
@@ -153,47 +174,122 @@ RASTER_INLINE void shade_colour(const modal_shade_task *task, const modal_raster
         if (!(towards > 0.0f)) continue;
         const float lit = light->map >= 0 && task->shadows != MODAL_SHADOW_NONE ? shade_lit(task, light->map, at->position, towards) : 1.0f;
         const float mirrored = 2.0f * towards * shade_dot(at->normal, to_eye) - shade_dot(light->direction, to_eye);
-        const float highlight = shade_power(shade_limit(mirrored, 0.0f, 1.0f), material[11]);
+        const float highlight = shade_power(paint_limit(mirrored, 0.0f, 1.0f), material[11]);
         for (int k = 0; k < 3; k++) colour[k] += lit * light->colour[k] * (towards * diffuse[k] + highlight * material[8 + k]);
     }
 }
 
+/* Of samples: bits of a set. */
+RASTER_INLINE shade_surface shade_middle(const modal_shade_task *task, const modal_raster_view *view, int64_t pixel, uint32_t t, unsigned set,
+                                         int samples, int has)
+{
+    int32_t count = 0, sum_x = 0, sum_y = 0;
+    for (int j = 0; j < samples; j++) {
+        count += (int32_t)(set >> j & 1);
+        sum_x += set >> j & 1 ? raster_sample_x(samples, j) : 0;
+        sum_y += set >> j & 1 ? raster_sample_y(samples, j) : 0;
+    }
+    const float scale = 1.0f / (float)(256 * count), x = (float)(pixel % task->width), y = (float)(pixel / task->width);
+    return shade_surface_at(task, view, t, x + (float)sum_x * scale, y + (float)sum_y * scale, has);
+}
+
+enum { SHADE_KNOWN = 16 }; /* triangles of a pixel's layers whose colours are kept */
+
+/* Colours times alpha, and alpha, of what has been met in a pixel. */
+typedef struct shade_known {
+    int n;
+    uint32_t triangles[SHADE_KNOWN];
+    float values[SHADE_KNOWN][4];
+} shade_known;
+
+RASTER_INLINE void shade_layer(const modal_shade_task *task, const modal_raster_view *view, int64_t pixel, const int32_t *first, uint32_t t, int samples,
+                               int has, shade_known *known, float value[4])
+{
+    for (int i = 0; i < known->n; i++)
+        if (known->triangles[i] == t) {
+            for (int k = 0; k < 4; k++) value[k] = known->values[i][k];
+            return;
+        }
+    unsigned set = 0;
+    for (int j = 0; j < samples; j++)
+        for (int32_t i = first[j]; i < first[j + 1]; i++)
+            if ((uint32_t)task->fragments[i] == t) {
+                set |= 1u << j;
+                break;
+            }
+    const shade_surface at = shade_middle(task, view, pixel, t, set, samples, has);
+    const float *material = task->paint.materials + MODAL_SHADE_MATERIAL * (int64_t)task->paint.triangle_materials[t];
+    for (int k = 0; k < 3; k++) value[k] = 0.0f;
+    value[3] = paint_limit(material[3] * at.image[3], 0.0f, 1.0f);
+    if (value[3] > 0.0f) {
+        float colour[3];
+        shade_colour(task, view, t, shade_object(task, t), &at, colour);
+        for (int k = 0; k < 3; k++) value[k] = value[3] * colour[k];
+    }
+    if (known->n == SHADE_KNOWN) return;
+    known->triangles[known->n] = t;
+    for (int k = 0; k < 4; k++) known->values[known->n][k] = value[k];
+    known->n++;
+}
+
+/* Each sample's layers over the colour behind them; sums as shade_pixel's. */
+RASTER_INLINE void shade_through(const modal_shade_task *task, const modal_raster_view *view, int64_t pixel, const int32_t *first, int samples, int has,
+                                 const float behind[MODAL_RASTER_MOST_SAMPLES][3], float limited[3], float full[3])
+{
+    shade_known known;
+    known.n = 0;
+    for (int i = 0; i < samples; i++) {
+        float colour[3] = {0.0f, 0.0f, 0.0f}, left = 1.0f, value[4];
+        for (int32_t f = first[i]; f < first[i + 1]; f++) {
+            shade_layer(task, view, pixel, first, (uint32_t)task->fragments[f], samples, has, &known, value);
+            for (int k = 0; k < 3; k++) colour[k] += left * value[k];
+            left *= 1.0f - value[3];
+        }
+        for (int k = 0; k < 3; k++) {
+            const float all = colour[k] + left * behind[i][k];
+            full[k] += all;
+            limited[k] += paint_limit(all, 0.0f, 1.0f);
+        }
+    }
+}
+
 /* What a pixel adds to colours: the sums of its samples' colours, as they are and limited to 1. Writes the other outputs. */
-RASTER_INLINE void shade_pixel(const modal_shade_task *task, const modal_raster_view *view, int64_t pixel, int samples, float limited[3],
-                               float full[3])
+RASTER_INLINE void shade_pixel(const modal_shade_task *task, const modal_raster_view *view, int64_t pixel, int samples, int has,
+                               float limited[3], float full[3])
 {
     const uint64_t *keys = task->keys + pixel * samples;
-    const float x = (float)(pixel % task->width), y = (float)(pixel / task->width);
+    const int32_t *first_layer = has & SHADE_LAYERS ? task->layers + (pixel - (int64_t)task->first_row * task->width) * samples : NULL;
+    const int through = first_layer && first_layer[samples] > first_layer[0];
+    float behind[MODAL_RASTER_MOST_SAMPLES][3];
     shade_surface first;
     int32_t first_object = -1;
     for (int k = 0; k < 3; k++) limited[k] = full[k] = first.position[k] = first.normal[k] = 0.0f;
     for (int i = 0; i < samples; i++) {
         const uint32_t t = (uint32_t)keys[i];
-        int32_t count = 0, sum_x = 0, sum_y = 0;
-        int seen = 0;
-        for (int j = 0; j < samples; j++) {
-            const int same = (uint32_t)keys[j] == t;
-            seen |= same && j < i;
-            count += same;
-            sum_x += same ? raster_sample_x(samples, j) : 0;
-            sum_y += same ? raster_sample_y(samples, j) : 0;
-        }
-        if (seen) continue;
+        unsigned set = 0;
+        for (int j = 0; j < samples; j++) set |= (uint32_t)keys[j] == t ? 1u << j : 0u;
+        if (set & ((1u << i) - 1)) continue; /* with one of those before */
         float colour[3];
         if (t == MODAL_RASTER_NONE) {
             for (int k = 0; k < 3; k++) colour[k] = task->background[k];
         } else {
-            const float scale = 1.0f / (float)(256 * count);
-            const shade_surface at = shade_surface_at(task, view, t, x + (float)sum_x * scale, y + (float)sum_y * scale);
+            const shade_surface at = shade_middle(task, view, pixel, t, set, samples, has);
             const int32_t object = shade_object(task, t);
             shade_colour(task, view, t, object, &at, colour);
             if (i == 0) first = at, first_object = object;
         }
-        for (int k = 0; k < 3; k++) {
+        int32_t count = 0;
+        for (int j = i; j < samples; j++) {
+            count += (int32_t)(set >> j & 1);
+            if (through && set >> j & 1)
+                for (int k = 0; k < 3; k++) behind[j][k] = colour[k];
+        }
+        for (int k = 0; k < 3 && !through; k++) {
             full[k] += (float)count * colour[k];
-            limited[k] += (float)count * shade_limit(colour[k], 0.0f, 1.0f);
+            limited[k] += (float)count * paint_limit(colour[k], 0.0f, 1.0f);
         }
     }
+    if (through) shade_through(task, view, pixel, first_layer, samples, has, (const float(*)[3])behind, limited, full);
     const float share = 1.0f / (float)samples;
     for (int k = 0; k < 3; k++) full[k] *= share, limited[k] *= share;
     const int there = keys[0] != MODAL_RASTER_EMPTY;
@@ -205,6 +301,14 @@ RASTER_INLINE void shade_pixel(const modal_shade_task *task, const modal_raster_
         if (task->position) task->position[3 * pixel + k] = first.position[k];
         if (task->colour) task->colour[3 * pixel + k] = full[k];
     }
+}
+
+/* Rows [*first, *end) are to be shaded. */
+RASTER_INLINE void shade_rows(const modal_shade_task *task, int32_t *first, int32_t *end)
+{
+    const int all = task->first_row == 0 && task->end_row == 0;
+    *first = all ? 0 : task->first_row;
+    *end = all ? task->height : task->end_row;
 }
 
 #endif

@@ -5,9 +5,28 @@
 
 #include "kernels/shade/shade.h"
 #include "lib/model/basis.h"
+#include "lib/model/creases.h"
 #include "lib/model/look.h"
 
 enum { MODAL_RENDER_LIGHTS = 64, MODAL_RENDER_MAPS = 4 }; /* the most lights, and those of them that throw shadows */
+
+/* The images of a look, decoded. Borrowed: as long as the scene's stage is opened. */
+typedef struct modal_render_images {
+    int32_t n_images, n_levels, n_parts;
+    const modal_paint_image *images;       /* [n_images] */
+    const modal_paint_level *levels;       /* [n_levels] `first` counts through all parts */
+    const uint8_t *const *parts;           /* [n_parts] texels */
+    const int64_t *part_texels;            /* [n_parts] */
+    const int32_t (*of_material)[2];       /* [materials of the look] images of colours and of normals, -1: none */
+} modal_render_images;
+
+/* Normals of a surface with hard edges: one a wedge, made of positions on the device (kernels/normals_wedge). */
+typedef struct modal_render_wedges {
+    modal_creases creases; /* of all objects in stored order; corners NULL: each point has a normal of its own */
+    int32_t *corners;      /* [face_offsets[n_wedges], 2] vertices */
+    int64_t *ring_offsets; /* or NULL: not for this back end */
+    int32_t *ring;
+} modal_render_wedges;
 
 typedef struct modal_render_scene {
     int64_t n_points, n_triangles; /* n_triangles: the ground's two, the last ones, included */
@@ -19,6 +38,13 @@ typedef struct modal_render_scene {
     int32_t n_materials;
     float *materials; /* [n_materials, MODAL_SHADE_MATERIAL] */
     float *tints;     /* [n_objects, 3] */
+    modal_render_images images;    /* n_images 0: none */
+    int64_t n_uv;
+    float *uv;            /* [n_uv, 2] of shapes, one after the other */
+    int32_t *triangle_uv; /* [n_triangles, 3], -1: none; NULL without images */
+    int32_t n_unpainted;  /* objects with a material that has an image, but no texture coordinates */
+    int n_cutouts, n_blended; /* not 0: some triangle is cut out, seen through */
+    modal_render_wedges wedges;
     int32_t n_lights, n_maps;
     modal_shade_light lights[MODAL_RENDER_LIGHTS];
     float ambient[3], background[3];
@@ -32,11 +58,20 @@ typedef struct modal_render_ground {
     double height, size;
 } modal_render_ground;
 
-/* What the look says of the basis's objects. ground: NULL, or where look->ground_material >= 0. MODAL_ERROR_INPUT: a triangle without a
- * material, more points or triangles than 31 bits number, more than MODAL_RENDER_MAPS lights with shadows; MODAL_ERROR_MEMORY. The scene
- * needs nothing of its arguments afterwards. */
-modal_status modal_render_scene_new(modal_render_scene *scene, const modal_basis *basis, const modal_look *look,
-                                    const modal_render_ground *ground, modal_error *err);
+/* What a scene is made of. */
+typedef struct modal_render_scene_request {
+    const modal_basis *basis;
+    const modal_look *look;
+    const modal_render_images *images; /* NULL: images of the look are not drawn */
+    const modal_render_ground *ground; /* NULL, or where look->ground_material >= 0 */
+    double shadow_alpha;               /* what is blended throws a shadow where its alpha exceeds this */
+    double crease; /* degrees at rest above which an edge is hard, negative: none is */
+} modal_render_scene_request;
+
+/* What the look says of the basis's objects. MODAL_ERROR_INPUT: a triangle without a material, uv outside of [0, 1] where the material refuses
+ * them, more points or triangles than 31 bits number, more than MODAL_RENDER_MAPS lights with shadows; MODAL_ERROR_MEMORY. The scene
+ * needs nothing of the request afterwards but the texels. */
+modal_status modal_render_scene_new(modal_render_scene *scene, const modal_render_scene_request *request, modal_error *err);
 void modal_render_scene_free(modal_render_scene *scene);
 int64_t modal_render_scene_bytes(const modal_render_scene *scene);
 

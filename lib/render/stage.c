@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/render/stage.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include "kernels/device.h"
+#include "kernels/layers/layers.h"
+#include "kernels/normals_wedge/normals_wedge.h"
 #include "kernels/registry.h"
 #include "kernels/shadow_view/shadow_view.h"
 #include "lib/base/memory.h"
 #include "lib/render/camera.h"
+#include "lib/texture/mips.h"
 
 const modal_array modal_render_arrays[MODAL_RENDER_BUFFERS] = {
     [MODAL_RENDER_PICTURE] = {.name = "picture", .components = 1, .unit = "1"},
@@ -20,7 +25,9 @@ const modal_array modal_render_arrays[MODAL_RENDER_BUFFERS] = {
     [MODAL_RENDER_POSITION] = {.name = "position", .components = 3, .unit = "m"},
 };
 
-enum { PARTS = 24 };
+const char *const modal_render_pass_names[MODAL_RENDER_PASSES] = {"normals", "shadows", "visibility", "layers", "shading"};
+
+enum { PARTS = 48 };
 
 /* On one device: the scene's arrays, and those between the operations, of one frame. */
 typedef struct opened_stage {
@@ -42,6 +49,9 @@ typedef struct opened_stage {
     modal_event *begun, *mapped;
     float *box_scratch;
     modal_shade_task shade; /* but for points, normals and outputs */
+    modal_normals_wedge_task wedges; /* but for positions; n_wedges 0: not needed */
+    modal_layers_task layers;        /* but for points, view and rows; layers NULL: nothing is seen through */
+    int32_t rows;                    /* of the picture, whose layers are made at once */
 } opened_stage;
 
 static int draws_shadows(const modal_render_stage *s) { return s->shadows != MODAL_SHADOW_NONE && s->scene->n_maps > 0; }
@@ -56,6 +66,8 @@ static int64_t moment_maps(const modal_render_stage *s)
     return draws_shadows(s) && s->shadows == MODAL_SHADOW_VSM ? s->scene->n_maps : 0;
 }
 
+static int64_t n_samples(const modal_render_stage *s) { return (int64_t)s->width * s->height * s->samples; }
+
 /* Texels at the side of a map that say nothing: its filter reaches past the map there. What is softened around the objects comes no nearer. */
 static int32_t border_of(const modal_render_stage *s) { return s->shadows == MODAL_SHADOW_VSM ? s->shadow_radius + 1 : 1; }
 
@@ -65,7 +77,11 @@ static int64_t bytes(const void *self, const modal_device *device, int64_t most_
     const int64_t texels = (int64_t)s->shadow_size * s->shadow_size, pixels = (int64_t)s->width * s->height;
     (void)device, (void)most_frames;
     const int64_t scratch = modal_raster_scratch_bytes(s->scene->n_points + 4, s->scene->n_triangles);
-    return modal_render_scene_bytes(s->scene) + 80 * s->n_views + scratch * (draws_shadows(s) ? 2 : 1) +
+    const int64_t layers = s->scene->n_blended ? 4 * n_samples(s) + 8 * s->most_fragments +
+                                                      modal_layers_scratch_bytes(s->scene->n_points + 4, s->scene->n_triangles, n_samples(s))
+                                                : 0;
+    const int64_t wedges = s->scene->wedges.creases.corners ? 12 * s->scene->wedges.creases.n_wedges : 0;
+    return modal_render_scene_bytes(s->scene) + layers + wedges + 80 * s->n_views + scratch * (draws_shadows(s) ? 2 : 1) +
            8 * pixels * s->samples + texels * (4 * depth_maps(s) + 8 * moment_maps(s) + (moment_maps(s) ? 8 : 0)) + (1 << 16);
 }
 
@@ -118,6 +134,68 @@ static void set_weights(modal_shadow_blur_task *blur)
     MODAL_TRY(add_part(o, stream, from, count, sizeof *(member), &part, err)); \
     (member) = part
 
+/* Materials and their images. */
+static modal_status make_paint(opened_stage *o, modal_stream *stream, modal_paint *paint, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_render_scene *scene = o->stage->scene;
+    const modal_render_images *images = &scene->images;
+    void *part;
+    float linear[256];
+    int64_t n_texels = 0, at = 0;
+    PART(paint->triangle_materials, scene->triangle_materials, scene->n_triangles);
+    PART(paint->materials, scene->materials, MODAL_SHADE_MATERIAL * (int64_t)scene->n_materials);
+    if (images->n_images == 0) return MODAL_OK;
+    for (int i = 0; i < 256; i++) linear[i] = modal_srgb_to_linear((uint8_t)i);
+    for (int32_t i = 0; i < images->n_parts; i++) n_texels += images->part_texels[i];
+    PART(paint->linear, linear, 256);
+    PART(paint->material_images, images->of_material[0], 2 * (int64_t)scene->n_materials);
+    PART(paint->images, images->images, images->n_images);
+    PART(paint->levels, images->levels, images->n_levels);
+    PART(paint->uv, scene->uv, 2 * scene->n_uv);
+    PART(paint->triangle_uv, scene->triangle_uv, 3 * scene->n_triangles);
+    PART(paint->texels, NULL, 4 * n_texels);
+    for (int32_t i = 0; i < images->n_parts; at += 4 * images->part_texels[i++])
+        MODAL_TRY(modal_device_copy_in(&o->device, (uint8_t *)part + at, images->parts[i], 4 * images->part_texels[i], stream, err));
+    MODAL_TRY(modal_device_stream_wait(&o->device, stream, err)); /* `linear` has been read */
+done:
+    return status;
+}
+
+/* What normals of hard edges, and what is seen through, need. */
+static modal_status make_more(opened_stage *o, modal_stream *stream, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_render_stage *s = o->stage;
+    const modal_render_scene *scene = s->scene;
+    const modal_render_wedges *w = &scene->wedges;
+    const modal_creases *c = &w->creases;
+    void *part;
+    if (c->corners) {
+        const int64_t tiles = (c->n_wedges + MODAL_TILE - 1) / MODAL_TILE;
+        o->wedges = (modal_normals_wedge_task){.n_vertices = c->n_vertices, .n_columns = 1, .n_wedges = c->n_wedges};
+        PART(o->wedges.source, c->source, c->n_wedges - c->n_vertices);
+        PART(o->wedges.corner_offsets, c->face_offsets, c->n_wedges + 1);
+        PART(o->wedges.corners, w->corners, 2 * c->face_offsets[c->n_wedges]);
+        PART(o->wedges.ring_offsets, w->ring_offsets, tiles + 1);
+        PART(o->wedges.ring, w->ring, MODAL_TILE * w->ring_offsets[tiles]);
+        PART(o->wedges.normals, NULL, 3 * c->n_wedges);
+        PART(o->shade.triangle_normals, c->corners, 3 * c->n_triangles);
+    }
+    if (!scene->n_blended) return MODAL_OK;
+    o->rows = s->height;
+    o->layers = (modal_layers_task){.width = s->width, .height = s->height, .samples = s->samples, .cull = MODAL_RASTER_ONE_SIDED,
+                                    .only = MODAL_RASTER_BLEND, .keys = o->keys, .submitted = s->transparency == MODAL_RENDER_TWO_PASS,
+                                    .most_alpha = (float)s->shadow_alpha, .paint = o->shade.paint, .capacity = s->most_fragments};
+    PART(o->layers.layers, NULL, n_samples(s) + 1);
+    PART(o->layers.fragments, NULL, s->most_fragments);
+    PART(o->layers.needed, NULL, 1);
+    MODAL_TRY(add_part(o, stream, NULL, modal_layers_scratch_bytes(scene->n_points + 4, scene->n_triangles, n_samples(s)), 1, &part, err));
+    o->layers.scratch = part;
+done:
+    return status;
+}
+
 static modal_status make_parts(opened_stage *o, modal_stream *stream, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -136,14 +214,14 @@ static modal_status make_parts(opened_stage *o, modal_stream *stream, modal_erro
     PART(o->mesh.triangles, scene->triangles, 3 * scene->n_triangles);
     PART(o->mesh.flags, scene->flags, scene->n_triangles);
     PART(shade->more_normals, scene->ground_normals, 3 * n_ground);
-    PART(shade->triangle_materials, scene->triangle_materials, scene->n_triangles);
-    PART(shade->materials, scene->materials, MODAL_SHADE_MATERIAL * (int64_t)scene->n_materials);
     PART(shade->object_triangles, scene->object_triangles, (int64_t)scene->n_objects + 1);
     PART(shade->tints, scene->tints, 3 * (int64_t)scene->n_objects);
     PART(shade->lights, scene->lights, scene->n_lights);
     PART(o->views, s->views, s->n_views);
     PART(o->keys, NULL, pixels * s->samples);
     shade->keys = o->keys;
+    MODAL_TRY(make_paint(o, stream, &shade->paint, err));
+    MODAL_TRY(make_more(o, stream, err));
     MODAL_TRY(add_part(o, stream, NULL, modal_raster_scratch_bytes(scene->n_points + n_ground, scene->n_triangles), 1, &o->scratch, err));
     if (!draws_shadows(s)) return MODAL_OK;
     MODAL_TRY(add_part(o, stream, NULL, modal_raster_scratch_bytes(scene->n_points + n_ground, scene->n_triangles), 1, &o->map_scratch, err));
@@ -200,12 +278,105 @@ static modal_status queue_maps(opened_stage *o, modal_stream *stream, const moda
         light->n_points = mesh->n_points, light->points = mesh->points;
         MODAL_TRY(kernels->shadow_view(light, stream, err));
         const modal_raster_task draw = {.mesh = *mesh, .view = light->view, .width = s->shadow_size, .height = s->shadow_size, .samples = 1,
-                                        .cull = MODAL_RASTER_CLOSED, .skip = MODAL_RASTER_NO_SHADOW,
-                                        .depths = o->depths + (moment_maps(s) ? 0 : i * texels), .scratch = o->map_scratch};
+                                        .cull = MODAL_RASTER_CLOSED, .skip = MODAL_RASTER_NO_SHADOW | MODAL_RASTER_ABSENT,
+                                        .test = s->scene->n_cutouts || s->scene->n_blended ? MODAL_RASTER_CUTOUT | MODAL_RASTER_BLEND : 0,
+                                        .blended_alpha = (float)s->shadow_alpha, .paint = o->shade.paint, .depths = o->depths + (moment_maps(s) ? 0 : i * texels), .scratch = o->map_scratch};
         MODAL_TRY(kernels->raster(&draw, stream, err));
         if (!moment_maps(s)) continue;
         o->blur.moments = o->maps + 2 * i * texels;
         MODAL_TRY(kernels->shadow_blur(&o->blur, stream, err));
+    }
+done:
+    return status;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The pass that began at *since is over; its work is done, where that is on a CPU. Stages of several devices add to the same times. */
+static void end_pass(const opened_stage *o, modal_render_pass pass, double *since)
+{
+    modal_render_times *times = o->stage->times;
+    if (!times || !o->device.shares_memory) return;
+    const double at = now(), taken = at - *since;
+#pragma omp atomic
+    times->seconds[pass] += taken;
+    *since = at;
+}
+
+/* Shades rows by rows, as many at once as their layers have room for. Which rows makes no difference to the bytes. */
+static modal_status queue_layers(opened_stage *o, modal_stream *stream, modal_shade_task *shade, double *since, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_layers_task layers = o->layers;
+    layers.mesh = shade->mesh, layers.view = shade->view;
+    shade->layers = layers.layers, shade->fragments = layers.fragments;
+    for (int32_t row = 0; row < shade->height;) {
+        int64_t needed = 0;
+        layers.first_row = row;
+        layers.end_row = row + o->rows < shade->height ? row + o->rows : shade->height;
+        MODAL_TRY(o->device.kernels->layers(&layers, stream, err));
+        MODAL_TRY(modal_device_copy_out(&o->device, &needed, layers.needed, sizeof needed, stream, err));
+        MODAL_TRY(modal_device_stream_wait(&o->device, stream, err));
+        end_pass(o, MODAL_PASS_LAYERS, since);
+        const int32_t rows = layers.end_row - row;
+        if (needed > layers.capacity) {
+            if (rows == 1)
+                MODAL_FAIL(err, MODAL_ERROR_MEMORY, "row %d: %" PRId64 " layers of samples are seen through, room for %" PRId64, row, needed, layers.capacity);
+            const int32_t fit = (int32_t)((double)rows * 0.9 * (double)layers.capacity / (double)needed);
+            o->rows = fit > 1 ? fit : 1;
+            continue;
+        }
+        shade->first_row = row, shade->end_row = layers.end_row;
+        MODAL_TRY(o->device.kernels->shade(shade, stream, err));
+        end_pass(o, MODAL_PASS_SHADING, since);
+        row = layers.end_row;
+        if (o->stage->times) {
+#pragma omp atomic
+            o->stage->times->n_tiles++;
+        }
+        if (needed < layers.capacity / 4 && rows == o->rows && o->rows < shade->height) o->rows = o->rows > shade->height / 2 ? shade->height : 2 * o->rows;
+    }
+done:
+    return status;
+}
+
+/* One frame: all arrays of it are set in `shade` but those of the layers. */
+static modal_status queue_frame(opened_stage *o, modal_stream *stream, modal_shade_task *shade, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_render_stage *s = o->stage;
+    double since = now();
+    const int two_pass = s->scene->n_blended && s->transparency == MODAL_RENDER_TWO_PASS;
+    const modal_raster_task draw = {.mesh = shade->mesh, .view = shade->view, .width = s->width, .height = s->height, .samples = s->samples,
+                                    .cull = MODAL_RASTER_ONE_SIDED, .skip = MODAL_RASTER_ABSENT | (two_pass ? 0 : MODAL_RASTER_BLEND),
+                                    .test = (s->scene->n_cutouts ? MODAL_RASTER_CUTOUT : 0) | (two_pass ? MODAL_RASTER_BLEND : 0),
+                                    .blended_alpha = (float)s->shadow_alpha, .paint = o->shade.paint, .keys = o->keys, .scratch = o->scratch};
+    if (o->wedges.n_wedges > 0) {
+        modal_normals_wedge_task wedges = o->wedges;
+        wedges.positions = shade->mesh.points;
+        MODAL_TRY(o->device.kernels->normals_wedge(&wedges, stream, err));
+        shade->normals = wedges.normals;
+        end_pass(o, MODAL_PASS_NORMALS, &since);
+    }
+    /* `begun` comes after the last frame's shading, which reads the maps */
+    MODAL_TRY(modal_device_event_record(&o->device, o->begun, stream, err));
+    MODAL_TRY(modal_device_stream_wait_event(&o->device, o->side, o->begun, err));
+    MODAL_TRY(queue_maps(o, o->side, &shade->mesh, err));
+    MODAL_TRY(modal_device_event_record(&o->device, o->mapped, o->side, err));
+    end_pass(o, MODAL_PASS_SHADOWS, &since);
+    MODAL_TRY(o->device.kernels->raster(&draw, stream, err));
+    end_pass(o, MODAL_PASS_VISIBILITY, &since);
+    MODAL_TRY(modal_device_stream_wait_event(&o->device, stream, o->mapped, err));
+    if (o->layers.layers) {
+        MODAL_TRY(queue_layers(o, stream, shade, &since, err));
+    } else {
+        MODAL_TRY(o->device.kernels->shade(shade, stream, err));
+        end_pass(o, MODAL_PASS_SHADING, &since);
     }
 done:
     return status;
@@ -223,7 +394,7 @@ static modal_status queue(void *opened, modal_stream *stream, const modal_device
         float *out[MODAL_RENDER_BUFFERS];
         shade.mesh = o->mesh;
         shade.mesh.points = frames->arrays[s->positions] + 3 * n * f;
-        shade.normals = frames->arrays[s->normals] + 3 * n * f;
+        shade.normals = s->normals >= 0 ? frames->arrays[s->normals] + 3 * n * f : NULL;
         shade.view = o->views + (s->n_views > 1 ? (number - s->first) / s->step : 0);
         for (int i = 0; i < MODAL_RENDER_BUFFERS; i++)
             out[i] = s->arrays[i] >= 0 ? frames->arrays[s->arrays[i]] + f * pixels * modal_render_arrays[i].components : NULL;
@@ -234,16 +405,11 @@ static modal_status queue(void *opened, modal_stream *stream, const modal_device
         shade.depth = out[MODAL_RENDER_DEPTH];
         shade.normal = out[MODAL_RENDER_NORMAL];
         shade.position = out[MODAL_RENDER_POSITION];
-        const modal_raster_task draw = {.mesh = shade.mesh, .view = shade.view, .width = s->width, .height = s->height, .samples = s->samples,
-                                        .cull = MODAL_RASTER_ONE_SIDED, .keys = o->keys, .scratch = o->scratch};
-        /* `begun` comes after the last frame's shading, which reads the maps */
-        MODAL_TRY(modal_device_event_record(&o->device, o->begun, stream, err));
-        MODAL_TRY(modal_device_stream_wait_event(&o->device, o->side, o->begun, err));
-        MODAL_TRY(queue_maps(o, o->side, &shade.mesh, err));
-        MODAL_TRY(modal_device_event_record(&o->device, o->mapped, o->side, err));
-        MODAL_TRY(o->device.kernels->raster(&draw, stream, err));
-        MODAL_TRY(modal_device_stream_wait_event(&o->device, stream, o->mapped, err));
-        MODAL_TRY(o->device.kernels->shade(&shade, stream, err));
+        MODAL_TRY(queue_frame(o, stream, &shade, err));
+    }
+    if (s->times) {
+#pragma omp atomic
+        s->times->n_frames += frames->n_frames;
     }
 done:
     return status;

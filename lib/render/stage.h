@@ -22,6 +22,26 @@ typedef enum modal_render_buffer {
 /* Each as an array of the list. */
 extern const modal_array modal_render_arrays[MODAL_RENDER_BUFFERS];
 
+/* How what is seen through is put together: sorted in each sample; or, for comparison, in two passes, what has more alpha than shadow_alpha as if
+ * it were opaque, then the rest in the order of triangles (B. Wang, CUDA Deformers for Model Reduction, 2015). */
+typedef enum modal_render_transparency { MODAL_RENDER_SORTED, MODAL_RENDER_TWO_PASS } modal_render_transparency;
+
+/* Seconds of each pass, where operations are done when they return: on a CPU. */
+typedef enum modal_render_pass {
+    MODAL_PASS_NORMALS,
+    MODAL_PASS_SHADOWS,
+    MODAL_PASS_VISIBILITY,
+    MODAL_PASS_LAYERS,
+    MODAL_PASS_SHADING,
+    MODAL_RENDER_PASSES
+} modal_render_pass;
+extern const char *const modal_render_pass_names[MODAL_RENDER_PASSES];
+
+typedef struct modal_render_times {
+    int64_t n_frames, n_tiles; /* n_tiles: parts in which frames' layers were made */
+    double seconds[MODAL_RENDER_PASSES];
+} modal_render_times;
+
 typedef struct modal_render_stage {
     const modal_render_scene *scene;  /* borrowed */
     const modal_raster_view *views;   /* [n_views], borrowed: one, or one a frame: that of number first + i step */
@@ -30,7 +50,11 @@ typedef struct modal_render_stage {
     modal_shadow_kind shadows;
     int32_t shadow_size, shadow_radius; /* texels: of a map's side; of the filter of vsm, whose deviation is half of it */
     double bleeding;
-    int positions, normals;           /* arrays of the list */
+    modal_render_transparency transparency;
+    double shadow_alpha;
+    int64_t most_fragments;           /* for which there is room at once, >= 1; frames with more are done by rows */
+    modal_render_times *times;        /* added to; NULL: not measured */
+    int positions, normals;           /* arrays of the list; normals -1 where the scene has wedges */
     int arrays[MODAL_RENDER_BUFFERS]; /* array that a buffer becomes, or -1 */
 } modal_render_stage;
 

@@ -69,8 +69,9 @@ static void prepare(bench *b, int n, int width, int height, int size)
     b->seen = (modal_raster_task){.mesh = mesh, .view = views, .width = width, .height = height, .samples = 4, .cull = MODAL_RASTER_ONE_SIDED,
                                   .keys = upload(b, NULL, 32 * pixels), .scratch = scratch};
     b->shade = (modal_shade_task){.mesh = mesh, .normals = upload(b, s.normals, 12 * s.n_points),
-                                  .more_normals = upload(b, s.more_normals, 48), .triangle_materials = upload(b, materials, 4 * s.n_triangles),
-                                  .materials = upload(b, material, sizeof material), .n_objects = 1,
+                                  .more_normals = upload(b, s.more_normals, 48), .n_objects = 1,
+                                  .paint = {.triangle_materials = upload(b, materials, 4 * s.n_triangles),
+                                            .materials = upload(b, material, sizeof material)},
                                   .object_triangles = upload(b, object_triangles, 8), .tints = upload(b, tint, 12), .view = views,
                                   .width = width, .height = height, .samples = 4, .keys = b->seen.keys, .n_lights = 1,
                                   .lights = upload(b, &light, sizeof light), .ambient = {0.25f, 0.25f, 0.25f}, .background = {0.8f, 0.85f, 0.9f},
@@ -87,7 +88,7 @@ static void clear(bench *b)
     const void *all[] = {b->shade.mesh.points, b->shade.mesh.more, b->shade.mesh.triangles, b->shade.mesh.flags, b->shadow.scratch,
                          b->seen.scratch, b->shade.view,
                          b->light.scratch, b->shadow.depths, b->blur.moments, b->blur.scratch, b->seen.keys, b->shade.normals,
-                         b->shade.more_normals, b->shade.triangle_materials, b->shade.materials, b->shade.object_triangles, b->shade.tints,
+                         b->shade.more_normals, b->shade.paint.triangle_materials, b->shade.paint.materials, b->shade.object_triangles, b->shade.tints,
                          b->shade.lights, b->shade.picture, b->shade.triangle, b->shade.depth, b->shade.normal};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) modal_device_free(&b->device, &all[i]);
 }

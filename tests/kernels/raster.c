@@ -14,6 +14,8 @@ typedef struct picture {
     int width, height, samples;
     unsigned cull, skip;
     int depths; /* only these */
+    unsigned test;
+    const raster_paint *paint; /* or NULL */
 } picture;
 
 /* What the back end draws of triangles [first, first + count): [height, width, samples] keys, or depths as bits. */
@@ -24,6 +26,8 @@ static uint64_t *draw(harness *h, const modal_raster_mesh *mesh, const modal_ras
     const int64_t n = (int64_t)p->width * p->height * p->samples, scratch_bytes = modal_raster_scratch_bytes(mesh->n_points + mesh->n_more, count);
     modal_raster_task task = {.mesh = *mesh, .width = p->width, .height = p->height, .samples = p->samples, .cull = p->cull, .skip = p->skip};
     modal_device host;
+    task.test = p->test, task.blended_alpha = 0.5f;
+    if (p->paint) task.paint = here ? raster_paint_here(p->paint) : raster_paint_there(h, p->paint);
     if (modal_device_open(&host, "ref", &err) != MODAL_OK) abort();
     const modal_device *device = here ? &host : h->device;
     modal_raster_view *at = NULL;
@@ -235,6 +239,46 @@ static void check_flags(harness *h)
     raster_scene_free(&s);
 }
 
+/* A square of 64 x 64 pixels with an image of 4 x 4 texels: what is there is known of each pixel that is not next to a texel's border. */
+static void check_cutout(harness *h)
+{
+    const modal_raster_view view = raster_scene_flat();
+    harness_case(h, "a cut-out's pixels");
+    raster_scene s = raster_scene_new(4, 2);
+    for (int i = 0; i < 4; i++) raster_scene_point(&s, i == 1 || i == 2 ? 64 : 0, i >= 2 ? 64 : 0, 0.5);
+    raster_scene_triangle(&s, 0, 1, 2);
+    raster_scene_triangle(&s, 0, 2, 3);
+    raster_paint paint = raster_paint_new(h, &s);
+    const picture p = {64, 64, 1, 0, 0, 0, MODAL_RASTER_CUTOUT, &paint};
+    for (int64_t t = 0; t < 2; t++) {
+        paint.triangle_materials[t] = 2, s.flags[t] = MODAL_RASTER_CUTOUT;
+        for (int k = 0; k < 3; k++) {
+            const int32_t corner = s.triangles[3 * t + k];
+            paint.triangle_uv[3 * t + k] = (int32_t)(3 * t + k);
+            paint.uv[2 * (3 * t + k)] = s.points[3 * corner] / 64, paint.uv[2 * (3 * t + k) + 1] = 1 - s.points[3 * corner + 1] / 64;
+        }
+    }
+    paint.levels[0] = (modal_paint_level){0, 4, 4}, paint.images[0] = (modal_paint_image){0, 1};
+    for (int i = 0; i < 16; i++) paint.texels[i][3] = (i * 7 % 5) % 2 ? 255 : 0;
+    const modal_raster_mesh mesh = raster_scene_mesh(h, &s);
+    uint64_t *got = draw(h, &mesh, &view, &p, 0, 2, 0);
+    for (int y = 0; y < 64; y++)
+        for (int x = 0; x < 64; x++) {
+            /* between the middles of two texels alpha is linear: it is 0.4 where 0.4 of the way is gone */
+            const double u = fmin(fmax((x + 0.5) / 16 - 0.5, 0), 3), v = fmin(fmax((63.5 - y) / 16 - 0.5, 0), 3);
+            const int left = (int)fmin(u, 2), low = (int)fmin(v, 2);
+            double alpha = 0.0;
+            for (int k = 0; k < 4; k++)
+                alpha += fabs(1 - (k & 1) - (u - left)) * fabs(1 - (k >> 1) - (v - low)) * paint.texels[4 * (low + (k >> 1)) + left + (k & 1)][3] / 255.0;
+            const int there = got[64 * y + x] != MODAL_RASTER_EMPTY;
+            if (fabs(alpha - 0.4) > 1e-4 && there != (alpha >= 0.4)) harness_fail(h, "pixel %d %d: %d where alpha is %g", x, y, there, alpha);
+            h->n_values++;
+        }
+    free(got);
+    raster_paint_free(&paint);
+    raster_scene_free(&s);
+}
+
 static void run(harness *h)
 {
     static const int all_samples[] = {1, 4, 8};
@@ -288,6 +332,21 @@ static void run(harness *h)
         compare_reference(h, &s, &view, &p);
         raster_scene_free(&s);
     }
+    for (int k = 0; k < 6; k++) {
+        const double eye[3] = {1.6, -2.3, 0.9}, target[3] = {0, 0, -0.1};
+        picture p = {240, 136, all_samples[k % 3], 0, k == 2 ? MODAL_RASTER_ABSENT : 0, k % 3 == 0 && k > 0,
+                     MODAL_RASTER_CUTOUT | (k % 2 ? MODAL_RASTER_BLEND : 0), NULL};
+        const modal_raster_view view = raster_scene_view(eye, target, 0.8, p.width, p.height, k < 3 ? 0.05 : 1.7);
+        harness_case(h, "cut out, %d samples, %d", p.samples, k);
+        raster_scene s = raster_scene_torus(h->quick ? 20 : 60);
+        raster_scene_ground(&s, 100.0, -0.5);
+        raster_paint paint = raster_paint_new(h, &s);
+        p.paint = &paint;
+        compare_reference(h, &s, &view, &p);
+        raster_paint_free(&paint);
+        raster_scene_free(&s);
+    }
+    check_cutout(h);
     harness_case(h, "nothing");
     raster_scene none = raster_scene_new(1, 1);
     const picture p = {16, 16, 4, 0, 0, 0};

@@ -112,3 +112,67 @@ modal_raster_view raster_scene_view(const double eye[3], const double target[3],
     }
     return v;
 }
+
+raster_paint raster_paint_new(harness *h, raster_scene *scene)
+{
+    static const float materials[RASTER_PAINT_MATERIALS][MODAL_SHADE_MATERIAL] = {
+        {0.3f, 0.2f, 0.1f, 1, 0.6f, 0.5f, 0.35f, 1, 0.5f, 0.5f, 0.4f, 40, 0.5f, 0, 1, 0},
+        {0.1f, 0.1f, 0.1f, 1, 0.9f, 0.8f, 0.9f, 1, 0.2f, 0.2f, 0.2f, 20, 0.5f, 0, 0, 0},
+        {0.5f, 0.5f, 0.5f, 1, 0.5f, 0.5f, 0.5f, 1, 0.0f, 0.0f, 0.0f, 5, 0.4f, 1, 1, 1},
+        {0.2f, 0.2f, 0.2f, 0.9f, 0.9f, 0.7f, 0.6f, 0.9f, 0.3f, 0.3f, 0.3f, 30, 0.5f, 2, 1, 2},
+        {0.2f, 0.2f, 0.3f, 0.4f, 0.2f, 0.6f, 0.9f, 0.4f, 0.0f, 0.0f, 0.0f, 20, 0.5f, 2, 0, 0},
+        {0.1f, 0.1f, 0.1f, 0.7f, 0.9f, 0.1f, 0.1f, 0.7f, 0.7f, 0.7f, 0.7f, 300, 0.5f, 1, 1, 0},
+    };
+    static const int32_t images[RASTER_PAINT_MATERIALS][2] = {{-1, -1}, {1, 2}, {0, -1}, {0, 2}, {-1, -1}, {-1, -1}}, sizes[3][2] = {{16, 16}, {8, 32}, {32, 8}};
+    static const uint8_t flags[RASTER_PAINT_MATERIALS] = {0, 0, MODAL_RASTER_CUTOUT, MODAL_RASTER_BLEND, MODAL_RASTER_BLEND, 0};
+    raster_paint p = {.n_triangles = scene->n_triangles};
+    int64_t at = 0;
+    int level = 0;
+    memcpy(p.materials, materials, sizeof materials);
+    memcpy(p.material_images, images, sizeof images);
+    for (int i = 0; i < 256; i++) p.linear[i] = (float)(i <= 10 ? i / 255.0 / 12.92 : pow((i / 255.0 + 0.055) / 1.055, 2.4));
+    for (int i = 0; i < RASTER_PAINT_IMAGES; i++) { /* levels need not be means of each other */
+        p.images[i].first_level = level;
+        for (int32_t w = sizes[i][0], k = sizes[i][1];; w = w > 1 ? w / 2 : 1, k = k > 1 ? k / 2 : 1) {
+            p.levels[level++] = (modal_paint_level){at, w, k};
+            for (int64_t texel = 0; texel < (int64_t)w * k; texel++, at++)
+                for (int c = 0; c < 4; c++)
+                    p.texels[at][c] = (uint8_t)(i == 2 && c < 3 ? (c == 2 ? 250 : 128 + 30 * harness_random(h)) : 127.5 + 127 * harness_random(h));
+            if (w == 1 && k == 1) break;
+        }
+        p.images[i].n_levels = level - p.images[i].first_level;
+    }
+    if (at > RASTER_PAINT_TEXELS) abort();
+    p.uv = harness_alloc(6 * scene->n_triangles, sizeof *p.uv);
+    p.triangle_uv = harness_alloc(3 * scene->n_triangles, sizeof *p.triangle_uv);
+    p.triangle_materials = harness_alloc(scene->n_triangles, sizeof *p.triangle_materials);
+    for (int64_t t = 0; t < scene->n_triangles; t++) {
+        p.triangle_materials[t] = (int32_t)(t % RASTER_PAINT_MATERIALS);
+        scene->flags[t] = (uint8_t)((scene->flags[t] & (MODAL_RASTER_ONE_SIDED | MODAL_RASTER_CLOSED)) | flags[t % RASTER_PAINT_MATERIALS]);
+        for (int64_t k = 3 * t; k < 3 * t + 3; k++) {
+            p.triangle_uv[k] = t % 41 == 0 ? -1 : (int32_t)k;
+            for (int c = 0; c < 2; c++) p.uv[2 * k + c] = (float)(0.5 + harness_random(h) * (t % 5 == 0 ? 20.0 : 1.0));
+        }
+    }
+    return p;
+}
+
+void raster_paint_free(raster_paint *p) { free(p->uv), free(p->triangle_uv), free(p->triangle_materials); }
+
+modal_paint raster_paint_here(const raster_paint *p)
+{
+    return (modal_paint){p->materials[0], p->triangle_materials, p->material_images[0], p->images, p->levels, p->texels[0], p->linear, p->uv, p->triangle_uv};
+}
+
+modal_paint raster_paint_there(harness *h, const raster_paint *p)
+{
+    return (modal_paint){harness_input(h, p->materials, sizeof p->materials, 0),
+                         harness_input(h, p->triangle_materials, 4 * p->n_triangles, 0),
+                         harness_input(h, p->material_images, sizeof p->material_images, 0),
+                         harness_input(h, p->images, sizeof p->images, 0),
+                         harness_input(h, p->levels, sizeof p->levels, 0),
+                         harness_input(h, p->texels, sizeof p->texels, 0),
+                         harness_input(h, p->linear, sizeof p->linear, 0),
+                         harness_input(h, p->uv, 24 * p->n_triangles, 0),
+                         harness_input(h, p->triangle_uv, 12 * p->n_triangles, 0)};
+}

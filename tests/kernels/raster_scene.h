@@ -29,6 +29,29 @@ modal_raster_mesh raster_scene_mesh(harness *h, const raster_scene *scene);
 /* The same in main memory. */
 modal_raster_mesh raster_scene_here(const raster_scene *scene);
 
+enum { RASTER_PAINT_MATERIALS = 6, RASTER_PAINT_IMAGES = 3, RASTER_PAINT_LEVELS = 12, RASTER_PAINT_TEXELS = 2048 };
+
+/* Materials of every kind, and images of 16 x 16, 8 x 32 and 32 x 8: colours with an alpha in patches, colours, normals. In main memory.
+ * Materials 0: plain; 1: both images, repeated; 2: cut out, mirrored; 3: blended with an image; 4: blended without; 5: cut out without an image. */
+typedef struct raster_paint {
+    float materials[RASTER_PAINT_MATERIALS][MODAL_SHADE_MATERIAL];
+    int32_t material_images[RASTER_PAINT_MATERIALS][2];
+    modal_paint_image images[RASTER_PAINT_IMAGES];
+    modal_paint_level levels[RASTER_PAINT_LEVELS + 8];
+    uint8_t texels[RASTER_PAINT_TEXELS][4];
+    float linear[256];
+    int64_t n_triangles;
+    float *uv; /* [3 n_triangles, 2] */
+    int32_t *triangle_uv, *triangle_materials;
+} raster_paint;
+
+/* Random texture coordinates, and materials in turn; flags of the scene are set accordingly, but for those that a back is not seen. */
+raster_paint raster_paint_new(harness *h, raster_scene *scene);
+void raster_paint_free(raster_paint *paint);
+modal_paint raster_paint_here(const raster_paint *paint);
+/* In the back end's memory. */
+modal_paint raster_paint_there(harness *h, const raster_paint *paint);
+
 /* Pixels as they are: x, y, depth are the point's. */
 modal_raster_view raster_scene_flat(void);
 /* From eye to target, z up, `fov` from the lower to the upper edge. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/device.h"
+#include "kernels/layers/layers.h"
 #include "kernels/shade/shade_math.h"
 #include "kernels/shadow_blur/shadow_blur.h"
 #include "tests/kernels/raster_scene.h"
@@ -28,6 +29,9 @@ typedef struct inputs {
     const int32_t *triangle_materials, *object_triangles;
     const modal_shade_light *lights;
     modal_raster_view *views; /* the camera's, then the lights' */
+    const raster_paint *painted; /* NULL: materials only */
+    modal_paint paint;
+    const int32_t *triangle_normals; /* or NULL */
     uint64_t *keys;
     float *depths, *moments, *between;
     void *scratch;
@@ -50,12 +54,14 @@ static void draw(harness *h, const modal_device *device, const inputs *in, int s
 {
     modal_error err = {0};
     const modal_kernels *kernels = device->kernels;
-    const modal_raster_task seen = {.mesh = in->mesh, .view = in->views, .width = WIDTH, .height = HEIGHT, .samples = samples, .keys = in->keys,
+    const unsigned tests = in->painted ? MODAL_RASTER_CUTOUT : 0, blended = in->painted ? MODAL_RASTER_BLEND : 0;
+    const int64_t capacity = 20 * (int64_t)PIXELS * samples;
+    const modal_raster_task seen = {.skip = blended, .test = tests, .paint = in->paint, .mesh = in->mesh, .view = in->views, .width = WIDTH, .height = HEIGHT, .samples = samples, .keys = in->keys,
                                     .scratch = in->scratch, .cull = MODAL_RASTER_ONE_SIDED};
     harness_ok(h, kernels->raster(&seen, stream, &err), &err);
     for (int map = 0; map < 2; map++) {
         float *depths = in->depths + map * SHADOW * SHADOW;
-        const modal_raster_task near = {.mesh = in->mesh, .view = in->views + 1 + map, .width = SHADOW, .height = SHADOW, .samples = 1,
+        const modal_raster_task near = {.test = tests | blended, .paint = in->paint, .blended_alpha = 0.5f, .mesh = in->mesh, .view = in->views + 1 + map, .width = SHADOW, .height = SHADOW, .samples = 1,
                                         .depths = depths, .scratch = in->scratch};
         modal_shadow_blur_task blur = {.size = SHADOW, .radius = 1, .weights = {0.25f, 0.5f, 0.25f}, .depths = depths,
                                        .moments = in->moments + map * 2 * SHADOW * SHADOW, .scratch = in->between};
@@ -63,13 +69,39 @@ static void draw(harness *h, const modal_device *device, const inputs *in, int s
         harness_ok(h, kernels->shadow_blur(&blur, stream, &err), &err);
     }
     modal_shade_task task = {.mesh = in->mesh, .normals = in->normals, .more_normals = in->more_normals,
-                             .triangle_materials = in->triangle_materials, .materials = in->materials, .n_objects = 3,
+                             .paint = in->paint, .triangle_normals = in->triangle_normals, .n_objects = 3,
                              .object_triangles = in->object_triangles, .tints = in->tints, .view = in->views, .width = WIDTH, .height = HEIGHT,
                              .samples = samples, .keys = in->keys, .n_lights = LIGHTS, .lights = in->lights, .ambient = {0.3f, 0.3f, 0.4f},
                              .background = {0.7f, 0.8f, 1.2f}, .shadows = kind, .shadow_size = SHADOW, .shadow_views = in->views + 1,
                              .maps = kind == MODAL_SHADOW_HARD ? in->depths : in->moments, .bleeding = 0.2f, .shadow_border = 2};
+    modal_layers_task layers = {.mesh = in->mesh, .view = in->views, .width = WIDTH, .height = HEIGHT, .samples = samples, .cull = seen.cull,
+                                .only = MODAL_RASTER_BLEND, .keys = in->keys, .paint = in->paint, .capacity = capacity};
+    const int parts = in->painted ? 3 : 1;
     set_outputs(&task, out);
-    harness_ok(h, kernels->shade(&task, stream, &err), &err);
+    if (in->painted) {
+        harness_ok(h, modal_device_alloc(device, &layers.layers, (int64_t)PIXELS * samples + 1, 4, "layers", &err), &err);
+        harness_ok(h, modal_device_alloc(device, &layers.fragments, capacity, 8, "layers", &err), &err);
+        harness_ok(h, modal_device_alloc(device, &layers.needed, 1, 8, "layers", &err), &err);
+        harness_ok(h, modal_device_alloc(device, &layers.scratch, modal_layers_scratch_bytes(in->mesh.n_points + 4, in->mesh.n_triangles, PIXELS * samples), 1,
+                                         "layers", &err), &err);
+        task.layers = layers.layers, task.fragments = layers.fragments;
+    }
+    for (int i = 0; i < parts; i++) { /* layers by parts of the rows */
+        if (in->painted) {
+            int64_t needed = 0;
+            task.first_row = layers.first_row = HEIGHT * i / parts;
+            task.end_row = layers.end_row = HEIGHT * (i + 1) / parts;
+            harness_ok(h, kernels->layers(&layers, stream, &err), &err);
+            harness_ok(h, modal_device_copy_out(device, &needed, layers.needed, 8, stream, &err), &err);
+            harness_ok(h, modal_device_stream_wait(device, stream, &err), &err);
+            if (needed > capacity || needed == 0) harness_fail(h, "%lld layers", (long long)needed);
+        }
+        harness_ok(h, kernels->shade(&task, stream, &err), &err);
+    }
+    harness_ok(h, modal_device_stream_wait(device, stream, &err), &err);
+    modal_device_free(device, &layers.layers), modal_device_free(device, &layers.fragments);
+    modal_device_free(device, &layers.needed), modal_device_free(device, &layers.scratch);
+    task.layers = NULL, task.fragments = NULL;
     *used = task;
 }
 
@@ -78,7 +110,7 @@ static void draw(harness *h, const modal_device *device, const inputs *in, int s
 static void phong(const modal_shade_task *task, int32_t t, int32_t object, const double normal[3], const double eye[3], double want[3], double *steep,
                   double *nearest)
 {
-    const float *m = task->materials + 16 * task->triangle_materials[t];
+    const float *m = task->paint.materials + 16 * task->paint.triangle_materials[t];
     double tint[3];
     *steep = 0.0, *nearest = INFINITY;
     for (int k = 0; k < 3; k++) {
@@ -149,7 +181,7 @@ static void check_oracle(harness *h, const modal_shade_task *task, float *const 
         /* d points along w or against it: what decides is the side of the plane where the eye is */
         double towards_eye = 0.0;
         for (int k = 0; k < 3; k++) towards_eye -= s[k] * corner[0][k];
-        const double side = task->materials[16 * task->triangle_materials[t] + 14] != 0.0f && towards_eye < 0.0 ? -1.0 : 1.0;
+        const double side = task->paint.materials[16 * task->paint.triangle_materials[t] + 14] != 0.0f && towards_eye < 0.0 ? -1.0 : 1.0;
         for (int k = 0; k < 3; k++) normal[k] *= side / sqrt(normal_length), eye[k] /= sqrt(length);
         double steep, nearest;
         phong(task, t, task->object[pixel], normal, eye, want, &steep, &nearest);
@@ -188,6 +220,9 @@ static inputs upload(harness *h, const inputs *here, const raster_scene *s, int6
                     .triangle_materials = harness_input(h, here->triangle_materials, 4 * s->n_triangles, 0),
                     .object_triangles = harness_input(h, here->object_triangles, 16, 0),
                     .lights = harness_input(h, here->lights, LIGHTS * sizeof *here->lights, 0)};
+    there.painted = here->painted;
+    there.paint = here->painted ? raster_paint_there(h, here->painted) : (modal_paint){.materials = there.materials, .triangle_materials = there.triangle_materials};
+    if (here->triangle_normals) there.triangle_normals = harness_input(h, here->triangle_normals, 12 * s->n_triangles, 0);
     there.views = (modal_raster_view *)(uintptr_t)harness_input(h, here->views, 3 * sizeof *here->views, 0);
     there.keys = (uint64_t *)(uintptr_t)harness_input(h, here->keys, (int64_t)PIXELS * samples * 8, 0);
     there.scratch = (void *)(uintptr_t)harness_input(h, here->scratch, scratch_bytes, 0);
@@ -204,7 +239,7 @@ static void check(harness *h, const inputs *arrays, const raster_scene *s, int s
     inputs here = *arrays;
     const int64_t scratch_bytes = modal_raster_scratch_bytes(s->n_points + s->n_more, s->n_triangles);
     if (modal_device_open(&host, "ref", &err) != MODAL_OK) abort();
-    harness_case(h, "%d samples, shadows %d", samples, kind);
+    harness_case(h, "%d samples, shadows %d%s", samples, kind, here.painted ? ", images and layers" : here.triangle_normals ? ", normals of corners" : "");
     here.keys = harness_alloc((int64_t)PIXELS * samples, 8), here.scratch = harness_alloc(scratch_bytes, 1);
     here.depths = harness_alloc(2 * SHADOW * SHADOW, 4), here.moments = harness_alloc(4 * SHADOW * SHADOW, 4);
     here.between = harness_alloc(2 * SHADOW * SHADOW, 4);
@@ -227,7 +262,7 @@ static void check(harness *h, const inputs *arrays, const raster_scene *s, int s
         h->n_values += (int64_t)PIXELS * floats_of[i];
         got[i] = outputs[i]->host;
     }
-    if (samples == 1 && kind == MODAL_SHADOW_NONE) check_oracle(h, &task, got);
+    if (samples == 1 && kind == MODAL_SHADOW_NONE && !here.painted) check_oracle(h, &task, got);
     for (int i = 0; i < OUTPUTS; i++) free(want[i]);
     free(here.keys), free(here.scratch), free(here.depths), free(here.moments), free(here.between);
 }
@@ -267,9 +302,19 @@ static void run(harness *h)
     modal_raster_view views[3] = {raster_scene_view(eye, target, 0.9, WIDTH, HEIGHT, 0.05), light_view(lights[0].direction),
                                   light_view(lights[1].direction)};
     const inputs here = {.mesh = raster_scene_here(&s), .normals = s.normals, .more_normals = s.more_normals, .materials = materials[0],
-                         .tints = tints, .triangle_materials = of, .object_triangles = object_triangles, .lights = lights, .views = views};
+                         .tints = tints, .triangle_materials = of, .object_triangles = object_triangles,
+                         .paint = {.materials = materials[0], .triangle_materials = of}, .lights = lights, .views = views};
     for (int samples = 1; samples <= 8; samples = samples == 1 ? 4 : 2 * samples)
         for (int kind = 0; kind < 3; kind++) check(h, &here, &s, samples, (modal_shadow_kind)kind);
+    /* corners say which normal they have: the same ones as their points */
+    inputs corners = here;
+    corners.triangle_normals = s.triangles;
+    check(h, &corners, &s, 1, MODAL_SHADOW_NONE);
+    raster_paint paint = raster_paint_new(h, &s);
+    inputs painted = here;
+    painted.mesh = raster_scene_here(&s), painted.painted = &paint, painted.paint = raster_paint_here(&paint);
+    for (int samples = 1; samples <= 8; samples = samples == 1 ? 4 : 2 * samples) check(h, &painted, &s, samples, MODAL_SHADOW_VSM);
+    raster_paint_free(&paint);
     free(of);
     raster_scene_free(&s);
 }

@@ -234,8 +234,4 @@ check(sorted(os.listdir("rest/png")) == before, "what was there is gone")
 if os.path.exists("/dev/full"):
     full = subprocess.run(f"{tools}/modalrender t.h5 - --format rgb -q --size 300x300 > /dev/full", shell=True, capture_output=True)
     check(full.returncode == 4 and b"standard output" in full.stderr, full)
-with open("image.json", "w", encoding="utf-8") as f:
-    json.dump({**look, "materials": {**look["materials"], "a": {"image": "none.png", "alpha": "cutout"}}}, f)
-warned = run("t.h5", "warned", "--look", "image.json", *SIZE, "--frames", 0).stderr.decode()
-check("images are not drawn" in warned and "drawn opaque" in warned, warned)
 print("modalrender: all as it should be")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pictures of things whose pictures are known: a sphere's outline, highlight and shadow, the penumbra of a straight edge, light that leaks
- * between two occluders, a fitted camera. Drawn by the operations of the CPU, which kernels/raster and kernels/shade hold to the others. */
+ * between two occluders, layers in every order, images, a fitted camera. Drawn by the operations of the CPU, which kernels/raster and kernels/shade hold to the others. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,10 +11,12 @@
 #include <cmocka.h>
 
 #include "kernels/device.h"
+#include "kernels/layers/layers.h"
 #include "kernels/shade/shade_math.h"
 #include "kernels/shadow_blur/shadow_blur.h"
 #include "kernels/shadow_view/shadow_view.h"
 #include "lib/render/camera.h"
+#include "lib/texture/mips.h"
 #include "tests/kernels/raster_scene.h"
 
 enum { SIDE = 800, MAP = 1024 };
@@ -61,7 +63,7 @@ static void draw(drawing *d)
                                   .scratch = scratch};
     assert_int_equal(modal_raster_cpu(&raster, NULL, &err), MODAL_OK);
     const modal_shade_task shade = {
-        .mesh = mesh, .normals = d->scene.normals, .more_normals = d->scene.more_normals, .triangle_materials = materials, .materials = d->material,
+        .mesh = mesh, .normals = d->scene.normals, .more_normals = d->scene.more_normals, .paint = {.triangle_materials = materials, .materials = d->material},
         .object_triangles = objects, .tints = tint, .view = &d->view, .width = SIDE, .height = SIDE, .samples = d->samples, .keys = d->keys,
         .n_lights = 1, .lights = &d->light, .ambient = {d->ambient, d->ambient, d->ambient}, .shadows = MODAL_SHADOW_VSM, .shadow_size = MAP,
         .shadow_views = &d->map_view, .maps = moments, .shadow_border = d->radius + 1, .bleeding = (float)d->bleeding,
@@ -256,11 +258,224 @@ static void test_fitted_camera(void **state)
     }
 }
 
+/* ---- what is seen through, images ---- */
+
+/* Squares of `side` pixels with a material each, lit from everywhere; colour [side, side, 3]. Those of an alpha are layers. */
+static void draw_plain(const raster_scene *s, const modal_raster_view *view, const modal_paint *paint, int side, int samples, const float background[3],
+                       float *colour)
+{
+    modal_error err = {0};
+    const int64_t n = (int64_t)side * side * samples, most = 20 * n;
+    const modal_raster_mesh mesh = raster_scene_here(s);
+    void *scratch = harness_alloc(modal_layers_scratch_bytes(mesh.n_points + mesh.n_more, mesh.n_triangles, n), 1);
+    uint64_t *keys = harness_alloc(n, 8), *fragments = harness_alloc(most, 8);
+    int32_t *first = harness_alloc(n + 1, 4), objects[2] = {0, 0};
+    int64_t needed = 0;
+    const float tint[3] = {1, 1, 1};
+    const modal_raster_task raster = {.mesh = mesh, .view = view, .width = side, .height = side, .samples = samples, .skip = MODAL_RASTER_BLEND,
+                                      .keys = keys, .scratch = scratch};
+    assert_int_equal(modal_raster_cpu(&raster, NULL, &err), MODAL_OK);
+    const modal_layers_task layers = {.mesh = mesh, .view = view, .width = side, .height = side, .samples = samples, .only = MODAL_RASTER_BLEND,
+                                      .keys = keys, .paint = *paint, .end_row = side, .capacity = most, .layers = first, .fragments = fragments,
+                                      .needed = &needed, .scratch = scratch};
+    assert_int_equal(modal_layers_cpu(&layers, NULL, &err), MODAL_OK);
+    assert_true(needed <= most);
+    const modal_shade_task shade = {.mesh = mesh, .normals = s->normals, .more_normals = s->more_normals, .paint = *paint, .object_triangles = objects,
+                                    .tints = tint, .view = view, .width = side, .height = side, .end_row = side, .samples = samples, .keys = keys, .layers = first,
+                                    .fragments = fragments, .ambient = {1, 1, 1}, .background = {background[0], background[1], background[2]},
+                                    .colour = colour};
+    assert_int_equal(modal_shade_cpu(&shade, NULL, &err), MODAL_OK);
+    free(scratch), free(keys), free(fragments), free(first);
+}
+
+/* Next permutation in lexicographic order; 0: that was the last. */
+static int permute(int *order, int n)
+{
+    int i = n - 2, k = n - 1;
+    while (i >= 0 && order[i] > order[i + 1]) i--;
+    if (i < 0) return 0;
+    while (order[k] < order[i]) k--;
+    const int kept = order[i];
+    order[i] = order[k], order[k] = kept;
+    for (int a = i + 1, b = n - 1; a < b; a++, b--) {
+        const int other = order[a];
+        order[a] = order[b], order[b] = other;
+    }
+    return 1;
+}
+
+/* Front to back: C += A a c, A *= 1 - a, of up to 16 layers, drawn in all orders (of up to 5) and in some of the many others. */
+static void test_layers(void **state)
+{
+    (void)state;
+    const modal_raster_view view = raster_scene_flat();
+    const float background[3] = {0.9f, 0.2f, 0.4f};
+    int64_t cases = 0;
+    for (int n = 1; n <= 16; n++) {
+        float materials[16][16] = {{0}}, colour[8 * 8 * 3];
+        int order[16];
+        double want[3] = {0, 0, 0}, left = 1.0;
+        for (int i = 0; i < n; i++) { /* layer 0 is the nearest */
+            float *m = materials[i];
+            m[0] = (float)(0.5 + 0.5 * sin(3.0 * i)), m[1] = (float)(0.5 + 0.5 * cos(5.0 * i)), m[2] = (float)(i % 3) / 2.0f;
+            m[3] = i % 7 == 3 ? 1.0f : (float)(0.05 + 0.9 * fmod(0.37 * i, 1.0)), m[13] = 2.0f;
+            for (int k = 0; k < 3; k++) want[k] += left * (double)m[3] * (double)m[k];
+            left *= 1.0 - (double)m[3];
+            order[i] = i;
+        }
+        for (int k = 0; k < 3; k++) want[k] += left * (double)background[k];
+        for (int more = 1, tries = 0; more && tries < (n <= 5 ? 120 : 40); tries++) {
+            raster_scene s = raster_scene_new(4 * n, 2 * n);
+            int32_t of[32], images[32];
+            for (int i = 0; i < n; i++) { /* order[i] is drawn i-th */
+                for (int c = 0; c < 4; c++) raster_scene_point(&s, c == 1 || c == 2 ? 8 : 0, c >= 2 ? 8 : 0, 0.9 - 0.05 * order[i]);
+                raster_scene_triangle(&s, 4 * i, 4 * i + 1, 4 * i + 2);
+                raster_scene_triangle(&s, 4 * i, 4 * i + 2, 4 * i + 3);
+                s.flags[2 * i] = s.flags[2 * i + 1] = MODAL_RASTER_BLEND;
+                of[2 * i] = of[2 * i + 1] = order[i];
+                images[2 * i] = images[2 * i + 1] = -1;
+            }
+            const modal_paint paint = {.materials = materials[0], .triangle_materials = of, .material_images = images};
+            draw_plain(&s, &view, &paint, 8, tries % 3 == 0 ? 1 : tries % 3 == 1 ? 4 : 8, background, colour);
+            for (int i = 0; i < 8 * 8 * 3; i++) assert_true(fabs((double)colour[i] - want[i % 3]) <= 1.0 / 255.0 / 100.0);
+            cases++;
+            raster_scene_free(&s);
+            if (n <= 5) {
+                more = permute(order, n);
+            } else { /* turned and shuffled by a step that has no factor in common with n + 1 */
+                for (int i = n - 1; i > 0; i--) {
+                    const int k = (i * 7 + tries * 13) % (i + 1), kept = order[i];
+                    order[i] = order[k], order[k] = kept;
+                }
+            }
+        }
+    }
+    assert_int_equal(cases, 1 + 2 + 6 + 24 + 120 + 11 * 40);
+}
+
+/* An image and its levels. */
+static void image_levels(modal_mip_role role, int side, uint8_t *texels, modal_paint_image *image, modal_paint_level *levels)
+{
+    int32_t widths[MODAL_MIP_LEVELS], heights[MODAL_MIP_LEVELS];
+    modal_error err = {0};
+    int64_t at = 0;
+    assert_int_equal(modal_mip_make(role, -1.0, side, side, texels, &err), MODAL_OK);
+    *image = (modal_paint_image){0, modal_mip_sizes(side, side, widths, heights)};
+    for (int i = 0; i < image->n_levels; i++) {
+        levels[i] = (modal_paint_level){at, widths[i], heights[i]};
+        at += (int64_t)widths[i] * heights[i];
+    }
+}
+
+/* A plane of 200 x 200 fields, black and white, seen to the horizon: half of the light, whatever the size of a field in the picture. */
+static void test_checkerboard(void **state)
+{
+    (void)state;
+    enum { FIELDS = 64, PICTURE = 256 };
+    const double eye[3] = {0, -50, 1.5}, target[3] = {0, 0, -0.8};
+    const modal_raster_view view = raster_scene_view(eye, target, 0.3, PICTURE, PICTURE, 0.01);
+    const float background[3] = {0, 0, 0}, material[16] = {1, 1, 1, 1}, uv[8] = {-50, -50, 50, -50, 50, 50, -50, 50};
+    const int32_t of[2] = {0, 0}, images[2] = {0, -1}, triangle_uv[6] = {0, 1, 2, 0, 2, 3};
+    uint8_t *texels = harness_alloc(modal_mip_bytes(FIELDS, FIELDS), 1);
+    float *colour = harness_alloc(PICTURE * PICTURE * 3, 4), linear[256];
+    modal_paint_image image;
+    modal_paint_level levels[MODAL_MIP_LEVELS];
+    for (int i = 0; i < FIELDS * FIELDS; i++) {
+        for (int k = 0; k < 3; k++) texels[4 * i + k] = (i % FIELDS / 16 + i / FIELDS / 16) % 2 ? 255 : 0;
+        texels[4 * i + 3] = 255;
+    }
+    for (int i = 0; i < 256; i++) linear[i] = modal_srgb_to_linear((uint8_t)i);
+    image_levels(MODAL_MIP_COLOURS, FIELDS, texels, &image, levels);
+    raster_scene s = raster_scene_new(4, 2);
+    for (int i = 0; i < 4; i++) raster_scene_point(&s, i == 1 || i == 2 ? 40 : -40, i >= 2 ? 40 : -40, 0);
+    raster_scene_triangle(&s, 0, 1, 2);
+    raster_scene_triangle(&s, 0, 2, 3);
+    const modal_paint paint = {material, of, images, &image, levels, texels, linear, uv, triangle_uv};
+    draw_plain(&s, &view, &paint, PICTURE, 4, background, colour);
+    double sum = 0.0, spread = 0.0;
+    int64_t n = 0;
+    for (int y = 0; y < PICTURE; y++)
+        for (int x = 8; x < PICTURE - 8; x++) {
+            /* rows that the plane fills: from its far edge at 90 m to its near one at 10 m */
+            const float p[3] = {0, 39.5f, 0}, q[3] = {0, -39.5f, 0};
+            const raster_clip far = raster_view_point(&view, p), near = raster_view_point(&view, q);
+            if (y <= far.y / far.w + 1 || y >= near.y / near.w - 1) continue;
+            const double c = (double)colour[3 * (y * PICTURE + x)];
+            sum += c, spread += fabs(c - 0.5), n++;
+        }
+    assert_true(n > 2000);
+    assert_true(fabs(sum / (double)n - 0.5) <= 0.005);
+    assert_true(spread / (double)n < 0.4); /* far fields are grey */
+    raster_scene_free(&s);
+    free(texels), free(colour);
+}
+
+/* A sphere with an image of normals that are all (0, 0, 1) is the sphere; with one that leans along v it is another. */
+static void test_flat_normals(void **state)
+{
+    (void)state;
+    enum { PICTURE = 96 };
+    const double eye[3] = {0.7, -4, 0.5}, target[3] = {0, 0, 0};
+    const modal_raster_view view = raster_scene_view(eye, target, 0.8, PICTURE, PICTURE, 0.01);
+    const modal_shade_light light = {{0.48f, -0.6f, 0.64f}, {1, 1, 1}, -1};
+    raster_scene s = sphere(40, 0.0);
+    const int64_t n = s.n_triangles;
+    const float material[16] = {0.1f, 0.1f, 0.1f, 1, 0.6f, 0.6f, 0.6f, 1, 0.5f, 0.5f, 0.5f, 30}, tint[3] = {1, 1, 1};
+    int32_t *of = calloc((size_t)n, 4), *triangle_uv = harness_alloc(3 * n, 4), objects[2] = {0, 0};
+    float *uv = harness_alloc(6 * n, 4), linear[256] = {0}, *colours[3], *normals[3];
+    uint64_t *keys = harness_alloc(PICTURE * PICTURE, 8);
+    void *scratch = harness_alloc(modal_raster_scratch_bytes(s.n_points, n), 1);
+    modal_error err = {0};
+    for (int64_t t = 0; t < n; t++)
+        for (int64_t k = 3 * t; k < 3 * t + 3; k++) { /* u around the axis, v up */
+            const float *p = s.points + 3 * s.triangles[k], *q = s.points + 3 * s.triangles[3 * t + 1];
+            double angle = atan2((double)p[1], (double)p[0]) - atan2((double)q[1], (double)q[0]);
+            if (angle > M_PI) angle -= 2 * M_PI;
+            if (angle < -M_PI) angle += 2 * M_PI;
+            uv[2 * k] = (float)((angle + atan2((double)q[1], (double)q[0])) / 2 / M_PI), uv[2 * k + 1] = p[2];
+            triangle_uv[k] = (int32_t)k;
+        }
+    const modal_raster_task raster = {.mesh = raster_scene_here(&s), .view = &view, .width = PICTURE, .height = PICTURE, .samples = 1, .keys = keys,
+                                      .scratch = scratch};
+    assert_int_equal(modal_raster_cpu(&raster, NULL, &err), MODAL_OK);
+    for (int i = 0; i < 3; i++) {
+        uint8_t texels[64];
+        modal_paint_image image;
+        modal_paint_level levels[MODAL_MIP_LEVELS];
+        const int32_t images[2] = {-1, i > 0 ? 0 : -1};
+        for (int k = 0; k < 4; k++) texels[4 * k] = 128, texels[4 * k + 1] = i == 2 ? 191 : 128, texels[4 * k + 2] = i == 2 ? 238 : 255, texels[4 * k + 3] = 255;
+        image_levels(MODAL_MIP_NORMALS, 2, texels, &image, levels);
+        colours[i] = harness_alloc(PICTURE * PICTURE * 3, 4), normals[i] = harness_alloc(PICTURE * PICTURE * 3, 4);
+        const modal_shade_task shade = {.mesh = raster_scene_here(&s), .normals = s.normals, .more_normals = s.more_normals,
+                                        .paint = {material, of, images, &image, levels, texels, linear, uv, triangle_uv}, .object_triangles = objects,
+                                        .tints = tint, .view = &view, .width = PICTURE, .height = PICTURE, .samples = 1, .keys = keys, .n_lights = 1,
+                                        .lights = &light, .ambient = {1, 1, 1}, .colour = colours[i], .normal = normals[i]};
+        assert_int_equal(modal_shade_cpu(&shade, NULL, &err), MODAL_OK);
+    }
+    int64_t leaning = 0;
+    for (int i = 0; i < PICTURE * PICTURE; i++) {
+        const float *flat = normals[1] + 3 * i, *lean = normals[2] + 3 * i, *plain = normals[0] + 3 * i;
+        if (keys[i] == MODAL_RASTER_EMPTY) continue;
+        for (int k = 0; k < 3; k++) assert_true(fabsf(flat[k] - plain[k]) <= 1e-6f);
+        for (int k = 0; k < 3; k++) assert_true(fabsf(colours[0][3 * i + k] - colours[1][3 * i + k]) <= 1e-4f);
+        if (fabsf(plain[2]) > 0.9f) continue;
+        /* green 191: half along growing v, which is up along the meridian */
+        const double along = sqrt(1.0 - (double)plain[2] * (double)plain[2]);
+        assert_true(fabs((double)(lean[2] - plain[2] * (lean[0] * plain[0] + lean[1] * plain[1] + lean[2] * plain[2])) - 0.5 * along) <= 0.03);
+        leaning++;
+    }
+    assert_true(leaning > 1000);
+    for (int i = 0; i < 3; i++) free(colours[i]), free(normals[i]);
+    free(of), free(triangle_uv), free(uv), free(keys), free(scratch);
+    raster_scene_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_outline),  cmocka_unit_test(test_highlight), cmocka_unit_test(test_shadow),
         cmocka_unit_test(test_penumbra), cmocka_unit_test(test_bleeding),  cmocka_unit_test(test_fitted_camera),
+        cmocka_unit_test(test_layers),   cmocka_unit_test(test_checkerboard), cmocka_unit_test(test_flat_normals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,12 @@ static const tool_option options[] = {
     {"shadow", 0, "vsm|hard|none", "vsm", "Shadows with soft edges (variance shadow maps), hard ones, or none.", TOOL_FIRST},
     {"shadow-size", 0, "N", "2048", "Texels of a side of a shadow map, 512 to 8192.", 0},
     {"shadow-width", 0, "N", "4", "Of vsm: texels on each side over which an edge is softened, 0 to 16.", 0},
+    {"transparency", 0, "sorted|two-pass", "sorted",
+     "sorted: what is seen through is sorted in each sample; two-pass, for comparison: what has more alpha than --shadow-alpha first, then the "
+     "rest in the order of triangles.",
+     0},
+    {"shadow-alpha", 0, "ALPHA", "0.5", "What is blended throws a shadow where its alpha exceeds this, 0 to 1.", 0},
+    {"crease", 0, "DEG", "40", "Edges that are sharper than this at rest are hard, degrees, 0 to 180.", TOOL_FIRST},
     {"format", 0, "png|y4m|rgb|null", "png",
      "png: OUT/png/NNNNNN.png; y4m and rgb (8 bits, row after row) go to standard output, OUT is -; null: no pictures.", TOOL_FIRST},
     {"buffers", 0, "LIST", NULL,

@@ -13,6 +13,7 @@
 #include "tools/common/commit.h"
 #include "tools/common/look.h"
 #include "tools/common/slice.h"
+#include "tools/common/textures.h"
 #include "tools/common/tool.h"
 
 typedef enum modalrender_format { MODALRENDER_PNG, MODALRENDER_Y4M, MODALRENDER_RGB, MODALRENDER_NULL, MODALRENDER_FORMATS } modalrender_format;
@@ -28,6 +29,8 @@ typedef struct modalrender_request {
     int32_t width, height, samples, shadow_size, shadow_radius;
     double rate; /* frames a second of y4m; 0: the trajectory's */
     modal_shadow_kind shadows;
+    modal_render_transparency transparency;
+    double shadow_alpha, crease; /* crease: degrees; negative: no edge is hard */
     modal_normals normals;
     int64_t memory_limit; /* bytes; 0: none */
 } modalrender_request;
@@ -40,6 +43,8 @@ typedef struct modalrender_input {
     modal_basis_tiles *tiles;
     pthread_mutex_t hdf5; /* held by who uses HDF5 */
     tool_look look;
+    modal_textures textures;   /* the look's images */
+    modal_render_images images; /* the same for the scene */
     const modal_look_camera *camera;
     int64_t start, step, n; /* frame i is the trajectory's start + i step */
     modal_render_scene scene;
@@ -53,6 +58,12 @@ modal_status modalrender_read_request(tool *t, modalrender_request *r, modal_err
 /* Everything that a picture is made of, but for the deformer's. */
 modal_status modalrender_read_inputs(tool *t, modalrender_request *r, modalrender_input *in, modal_error *err);
 void modalrender_free_inputs(modalrender_input *in);
+
+/* ---- modalrender_images.c ---- */
+
+/* Reads the look's images, if it has some. */
+modal_status modalrender_read_images(tool *t, const modalrender_request *r, modalrender_input *in, modal_error *err);
+void modalrender_free_images(modalrender_input *in);
 
 /* ---- modalrender_outputs.c ---- */
 

@@ -13,6 +13,7 @@ typedef struct drawing {
     modalrender_outputs *out;
     modal_frame_plan plan;
     modal_render_stage stage;
+    modal_render_times times;
 } drawing;
 
 static modal_status add_array(drawing *d, const modal_array *array, int64_t rows, int source, modal_array_place place, int *at, modal_error *err)
@@ -23,6 +24,14 @@ static modal_status add_array(drawing *d, const modal_array *array, int64_t rows
     return modal_frame_plan_add(&d->plan, &named, rows, place, err);
 }
 
+/* Layers for which there is room at once: two a sample, in an eighth of the memory. */
+static int64_t most_fragments(const modalrender_request *r, int64_t pixels)
+{
+    int64_t most = 2 * pixels * r->samples;
+    if (r->memory_limit > 0 && most > r->memory_limit / 64) most = r->memory_limit / 64;
+    return most < 1 << 16 ? 1 << 16 : most > INT32_MAX - 1 ? INT32_MAX - 1 : most;
+}
+
 static modal_status make_plan(drawing *d, modal_error *err)
 {
     static const modal_array positions = {.name = "Points", .components = 3, .unit = "m"}, normals = {.name = "Normals", .components = 3, .unit = "1"};
@@ -31,9 +40,12 @@ static modal_status make_plan(drawing *d, modal_error *err)
     const int64_t pixels = (int64_t)r->width * r->height;
     d->stage = (modal_render_stage){.scene = &d->in->scene, .views = d->in->views, .n_views = d->in->n_views, .first = d->in->start,
                                     .step = d->in->step, .width = r->width, .height = r->height, .samples = r->samples, .shadows = r->shadows,
-                                    .shadow_size = r->shadow_size, .shadow_radius = r->shadow_radius, .bleeding = 0.2};
+                                    .shadow_size = r->shadow_size, .shadow_radius = r->shadow_radius, .bleeding = 0.2,
+                                    .transparency = r->transparency, .shadow_alpha = r->shadow_alpha,
+                                    .most_fragments = most_fragments(r, pixels), .times = &d->times, .normals = -1};
     MODAL_TRY(add_array(d, &positions, 0, MODAL_FROM_POSITIONS, MODAL_ON_DEVICE, &d->stage.positions, err));
-    MODAL_TRY(add_array(d, &normals, 0, MODAL_FROM_NORMALS, MODAL_ON_DEVICE, &d->stage.normals, err));
+    if (!d->in->scene.wedges.creases.corners)
+        MODAL_TRY(add_array(d, &normals, 0, MODAL_FROM_NORMALS, MODAL_ON_DEVICE, &d->stage.normals, err));
     for (int i = 0; i < MODAL_RENDER_BUFFERS; i++) {
         /* the user's number of a triangle is one of its object */
         const int needed = r->buffers[i] || (i == MODAL_RENDER_OBJECT && r->buffers[MODAL_RENDER_TRIANGLE]);
@@ -73,7 +85,7 @@ static modal_status make_deformer(tool *t, const drawing *d, modal_deformer **de
 {
     modal_status status = MODAL_OK;
     const double start = tool_seconds();
-    modal_deform_request request = {.back_end = d->r->back_end, .normals = d->r->normals, .stored_order = 1, .n_frames = d->in->n,
+    modal_deform_request request = {.back_end = d->r->back_end, .normals = d->stage.normals < 0 ? MODAL_NORMALS_NONE : d->r->normals, .stored_order = 1, .n_frames = d->in->n,
                                     .matrix = {modal_basis_tiles_read, d->in->tiles}, .plan = &d->plan};
     if (d->r->memory_limit > 0) {
         request.memory_limit = d->r->memory_limit - held_bytes(d->in);
@@ -87,6 +99,19 @@ static modal_status make_deformer(tool *t, const drawing *d, modal_deformer **de
         tool_note(t, "back end: %s, %s", modal_deformer_back_end(*deformer), modal_deformer_device(*deformer));
 done:
     return status;
+}
+
+/* ms a frame of each pass; nothing of a GPU, where passes overlap. */
+static void report_passes(tool *t, const modal_render_times *times)
+{
+    double all = 0.0;
+    for (int i = 0; i < MODAL_RENDER_PASSES; i++) all += times->seconds[i];
+    if (!(all > 0.0)) return;
+    json_t *passes = json_object();
+    for (int i = 0; i < MODAL_RENDER_PASSES; i++)
+        json_object_set_new(passes, modal_render_pass_names[i], json_real(1e3 * times->seconds[i] / (double)times->n_frames));
+    json_object_set_new(t->report, "pass_ms", passes);
+    json_object_set_new(t->report, "layer_tiles", json_integer(times->n_tiles));
 }
 
 modal_status modalrender_run(tool *t, const modalrender_request *r, modalrender_input *in, modalrender_outputs *out, modal_error *err)
@@ -120,6 +145,7 @@ modal_status modalrender_run(tool *t, const modalrender_request *r, modalrender_
     json_object_set_new(t->report, "batch_frames", json_integer(modal_deformer_batch_frames(deformer)));
     json_object_set_new(t->report, "device_memory_bytes", json_integer(modal_device_most_bytes()));
     json_object_set_new(t->report, "frames", json_integer(in->n));
+    report_passes(t, &d.times);
     json_object_set_new(t->report, "points", json_integer(in->scene.n_points));
     json_object_set_new(t->report, "triangles", json_integer(in->scene.n_triangles));
     json_object_set_new(t->report, "bytes", json_integer(out->bytes));

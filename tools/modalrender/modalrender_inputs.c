@@ -79,6 +79,25 @@ done:
     return status;
 }
 
+/* What is seen through, and hard edges. */
+static modal_status read_materials(const tool_arguments *a, modalrender_request *r, modal_error *err)
+{
+    static const char *const ways[] = {"sorted", "two-pass"};
+    modal_status status = MODAL_OK;
+    int way;
+    MODAL_TRY(choose(a, "transparency", ways, 2, &way, err));
+    r->transparency = (modal_render_transparency)way;
+    MODAL_TRY(tool_number(a, "shadow-alpha", 0, 1, &r->shadow_alpha, err));
+    if (tool_count(a, "shadow-alpha") && r->shadows == MODAL_SHADOW_NONE && r->transparency == MODAL_RENDER_SORTED)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--shadow-alpha: there are no shadows, --shadow none");
+    MODAL_TRY(tool_number(a, "crease", 0, 180, &r->crease, err));
+    if (r->normals == MODAL_NORMALS_DYNAMIC) return MODAL_OK;
+    if (tool_count(a, "crease")) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--crease: needs normals of the deformed surface, --normals %s", r->normals_name);
+    r->crease = -1.0;
+done:
+    return status;
+}
+
 /* Where pictures go. */
 static modal_status read_outputs(const tool_arguments *a, modalrender_request *r, modal_error *err)
 {
@@ -125,6 +144,7 @@ modal_status modalrender_read_request(tool *t, modalrender_request *r, modal_err
     r->normals_name = tool_value(a, "normals");
     MODAL_TRY(choose(a, "normals", normals + 1, 2, &which, err));
     r->normals = which == 0 ? MODAL_NORMALS_RIGID : MODAL_NORMALS_DYNAMIC;
+    MODAL_TRY(read_materials(a, r, err));
     MODAL_TRY(tool_slice_parse(tool_value(a, "frames"), &r->frames, err));
     MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
     if (tool_value(a, "memory-limit") && r->memory_limit <= 0)
@@ -171,13 +191,15 @@ done:
     return status;
 }
 
-/* A grey that is seen from both sides, where there is no look. */
+/* Where there is no look: something warm and light, seen from both sides, above a darker floor. */
 static modal_status plain_look(modal_look *look, modal_error *err)
 {
-    static const char text[] = "{\"look\": 1, \"materials\": {\"plain\": {\"diffuse\": [0.55, 0.55, 0.55], \"specular\": [0.15, 0.15, 0.15], "
-                               "\"two_sided\": true}}, \"default\": \"plain\", \"ambient\": [0.35, 0.35, 0.4], \"lights\": "
-                               "[{\"direction\": [1, 1.2, -2]}, {\"direction\": [-1, 0.5, -0.3], \"colour\": [0.25, 0.25, 0.3], "
-                               "\"shadow\": false}], \"cameras\": [{\"direction\": [-0.6, 1, -0.45]}]}";
+    static const char text[] =
+        "{\"look\": 1, \"materials\": {\"plain\": {\"diffuse\": [0.62, 0.55, 0.46], \"specular\": [0.25, 0.25, 0.25], \"shininess\": 30, "
+        "\"two_sided\": true}, \"floor\": {\"diffuse\": [0.2, 0.22, 0.25], \"ambient\": [0.22, 0.26, 0.32], \"two_sided\": true}}, \"default\": \"plain\", "
+        "\"ambient\": [0.3, 0.32, 0.36], \"lights\": [{\"direction\": [0.8, 1, -1.9], \"colour\": [0.95, 0.92, 0.88]}, "
+        "{\"direction\": [-1, 0.5, -0.3], \"colour\": [0.2, 0.23, 0.3], \"shadow\": false}], \"cameras\": [{\"direction\": [-0.6, 1, -0.45]}], "
+        "\"ground\": {\"material\": \"floor\"}, \"background\": [0.2, 0.24, 0.3]}";
     return modal_look_parse(text, sizeof text - 1, "plain look", 0, look, err);
 }
 
@@ -192,18 +214,6 @@ static modal_status find_camera(const modalrender_request *r, modalrender_input 
         if (name) snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", *names ? ", " : "", name);
     }
     return modal_error_set(err, MODAL_ERROR_USAGE, "--camera: %s has none of that name (there are: %s), %s", r->look_path, names, r->camera);
-}
-
-/* What the look has and pictures do not show. */
-static void warn_of_materials(tool *t, const modalrender_request *r, const modal_look *look)
-{
-    int32_t images = 0, alphas = 0;
-    for (int32_t i = 0; i < look->n_materials; i++) {
-        images += look->materials[i].image || look->materials[i].normal_image;
-        alphas += look->materials[i].alpha != MODAL_ALPHA_OPAQUE;
-    }
-    if (images) tool_warn(t, "%s: images are not drawn: %d material%s of one colour each", r->look_path, images, images == 1 ? "" : "s");
-    if (alphas) tool_warn(t, "%s: cut-outs and transparent materials are drawn opaque, %d", r->look_path, alphas);
 }
 
 /* The lowest point along `up` of the undeformed objects in the first frame. */
@@ -226,7 +236,8 @@ static double lowest_point(const modalrender_input *in, const double up[3])
     return isfinite(lowest) ? lowest : 0.0;
 }
 
-static void place_ground(const modalrender_input *in, const modal_render_bounds *bounds, modal_render_ground *ground)
+/* `plain`: without a look, a little below, so that what swings down stays in sight, and wide. */
+static void place_ground(const modalrender_input *in, const modal_render_bounds *bounds, int plain, modal_render_ground *ground)
 {
     const modal_look *look = &in->look.look;
     const double *up = look->cameras[0].up, length = sqrt(up[0] * up[0] + up[1] * up[1] + up[2] * up[2]);
@@ -238,7 +249,9 @@ static void place_ground(const modalrender_input *in, const modal_render_bounds 
     for (int a = 0; a < 3 && low[0] <= high[0]; a++)
         for (int k = 0; k < 3; k++) ground->centre[k] += axes[a][k] * 0.5 * (low[a] + high[a]);
     ground->height = look->ground_fitted ? lowest_point(in, ground->up) : look->ground_height;
-    ground->size = look->ground_size > 0.0 ? look->ground_size : 10.0 * modal_render_bounds_size(bounds);
+    const double size = modal_render_bounds_size(bounds);
+    if (plain) ground->height -= 0.04 * size;
+    ground->size = look->ground_size > 0.0 ? look->ground_size : (plain ? 60.0 : 10.0) * size;
 }
 
 /* Scene and views. */
@@ -254,8 +267,11 @@ static modal_status set_scene(modalrender_request *r, modalrender_input *in, mod
         direction[k] = in->camera->fitted ? in->camera->direction[k] : in->camera->target[k] - in->camera->eye[k];
     /* of all frames, whichever are wanted: a part of them has the pictures of the whole */
     MODAL_TRY(modal_render_bounds_new(&bounds, direction, in->camera->up, &in->basis, &source, &in->trajectory, err));
-    place_ground(in, &bounds, &ground);
-    MODAL_TRY(modal_render_scene_new(&in->scene, &in->basis, look, look->ground_material >= 0 ? &ground : NULL, err));
+    place_ground(in, &bounds, !r->look_path, &ground);
+    const modal_render_scene_request scene = {.basis = &in->basis, .look = look, .images = in->images.n_images > 0 ? &in->images : NULL,
+                                              .ground = look->ground_material >= 0 ? &ground : NULL, .shadow_alpha = r->shadow_alpha,
+                                              .crease = r->crease};
+    MODAL_TRY(modal_render_scene_new(&in->scene, &scene, err));
     in->n_views = in->camera->n_keys > 0 ? in->n : 1;
     MODAL_TRY(modal_alloc(&in->views, in->n_views, sizeof *in->views, "views", err));
     for (int64_t i = 0; i < in->n_views; i++)
@@ -282,10 +298,13 @@ modal_status modalrender_read_inputs(tool *t, modalrender_request *r, modalrende
     else
         MODAL_TRY(plain_look(&in->look.look, err));
     MODAL_TRY(find_camera(r, in, err));
-    warn_of_materials(t, r, &in->look.look);
     status = modal_look_check_basis(&in->look.look, &in->basis, err);
+    if (status == MODAL_OK) status = modalrender_read_images(t, r, in, err);
     if (status == MODAL_OK) status = set_scene(r, in, err);
     if (status == MODAL_ERROR_INPUT && r->look_path) modal_error_context(err, "%s", r->look_path);
+    if (in->scene.n_unpainted)
+        tool_warn(t, "%s: %d object%s without the texture coordinates that images need: drawn in their materials' colours", r->look_path,
+                  in->scene.n_unpainted, in->scene.n_unpainted == 1 ? "" : "s");
     tool_stage(t, "read", tool_seconds() - start, -1);
 done:
     modal_free(&kind);
@@ -295,6 +314,7 @@ done:
 void modalrender_free_inputs(modalrender_input *in)
 {
     modal_render_scene_free(&in->scene);
+    modalrender_free_images(in);
     modal_free(&in->views);
     tool_look_free(&in->look);
     in->tiles = modal_basis_tiles_close(in->tiles);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is painted on triangles: materials, and images with their levels. */
+#ifndef MODAL_KERNELS_RASTER_PAINT_H
+#define MODAL_KERNELS_RASTER_PAINT_H
+
+#include <stdint.h>
+
+/* Floats of a material, as /materials/values of formats/textures.md. Those that operations ask for by themselves: */
+enum { MODAL_SHADE_MATERIAL = 16, MODAL_PAINT_CUTOFF = 12, MODAL_PAINT_ALPHA = 13, MODAL_PAINT_TWO_SIDED = 14, MODAL_PAINT_WRAP = 15 };
+
+typedef struct modal_paint_level {
+    int64_t first; /* texel */
+    int32_t width, height;
+} modal_paint_level;
+
+typedef struct modal_paint_image {
+    int32_t first_level, n_levels;
+} modal_paint_image;
+
+/* In the back end's memory. Row 0 of a level is the lowest, v points up (formats/textures.md). */
+typedef struct modal_paint {
+    const float *materials;            /* [any, MODAL_SHADE_MATERIAL] */
+    const int32_t *triangle_materials; /* [n_triangles] */
+    const int32_t *material_images;    /* [any, 2] image of the colours (sRGB) and of the normals; -1: none */
+    const modal_paint_image *images;
+    const modal_paint_level *levels; /* of each image from the largest to 1 x 1 */
+    const uint8_t *texels;           /* [any, 4] r g b a */
+    const float *linear;             /* [256] linear light of an sRGB value */
+    const float *uv;                 /* [any, 2] */
+    const int32_t *triangle_uv;      /* [n_triangles, 3], -1: the triangle has none; NULL: nothing has an image */
+} modal_paint;
+
+#endif

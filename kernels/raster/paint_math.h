@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Images on triangles, by operations whose order is fixed (raster_math.h).
+ * Weights of a triangle's corners at a point of the picture: M. Olano, T. Greer, "Triangle Scan Conversion using 2D Homogeneous
+ * Coordinates", 1997. Levels: L. Williams, "Pyramidal Parametrics", 1983: the level where a pixel's longer side is a texel long, between two
+ * levels linear. What has an alpha is averaged weighted by it, so that no colour comes from where nothing is. */
+#ifndef MODAL_KERNELS_PAINT_MATH_H
+#define MODAL_KERNELS_PAINT_MATH_H
+
+#include "kernels/raster/raster_math.h"
+
+/* log2 of a normal number: e + 2 / ln 2 (s + s^3 / 3 + ...), s = (m - 1) / (m + 1), m from sqrt(1/2) to sqrt(2). */
+RASTER_INLINE float paint_log2(float x)
+{
+    const uint32_t bits = raster_bits(x);
+    const int32_t e = (int32_t)(bits - 0x3f3504f3u) >> 23;
+    const float m = raster_float(bits - ((uint32_t)e << 23)), s = (m - 1.0f) / (m + 1.0f), q = s * s;
+    const float series = 1.0f + q * (0.333333333f + q * (0.2f + q * (0.142857143f + q * 0.111111111f)));
+    return (float)e + 2.88539008f * (s * series);
+}
+
+RASTER_INLINE float paint_limit(float x, float low, float high) { return x > low ? (x < high ? x : high) : low; }
+
+/* Where the ray through a point of the picture meets a triangle: right in perspective, and for triangles that are partly behind the eye. */
+typedef struct paint_weights {
+    float of[3]; /* sum 1, none negative: what rounding to 1/256 pixel and slivers bring outside goes to the border */
+    float raw[3], sum; /* as they come */
+    float across[3], down[3], w[3];
+} paint_weights;
+
+RASTER_INLINE paint_weights paint_weights_at(const raster_clip corners[3], float x, float y)
+{
+    paint_weights r;
+    for (int i = 0; i < 3; i++) {
+        r.across[i] = corners[i].x - x * corners[i].w;
+        r.down[i] = corners[i].y - y * corners[i].w;
+        r.w[i] = corners[i].w;
+    }
+    r.raw[0] = r.across[1] * r.down[2] - r.across[2] * r.down[1];
+    r.raw[1] = r.across[2] * r.down[0] - r.across[0] * r.down[2];
+    r.raw[2] = r.across[0] * r.down[1] - r.across[1] * r.down[0];
+    r.sum = (r.raw[0] + r.raw[1]) + r.raw[2];
+    const float inverse = 1.0f / r.sum;
+    r.of[0] = paint_limit(r.raw[0] * inverse, 0.0f, 1.0f);
+    r.of[1] = paint_limit(r.raw[1] * inverse, 0.0f, 1.0f - r.of[0]);
+    r.of[2] = (1.0f - r.of[0]) - r.of[1];
+    return r;
+}
+
+/* A place in an image, and how it changes from pixel to pixel to the right and down. */
+typedef struct paint_place {
+    float u, v, u_right, v_right, u_down, v_down;
+} paint_place;
+
+/* uv: of the corners. */
+RASTER_INLINE paint_place paint_place_of(const paint_weights *r, const float *const uv[3])
+{
+    paint_place p;
+    float right[3], down[3]; /* derivatives of the raw weights */
+    for (int i = 0; i < 3; i++) {
+        const int a = (i + 1) % 3, b = (i + 2) % 3;
+        right[i] = r->w[b] * r->down[a] - r->w[a] * r->down[b];
+        down[i] = r->w[a] * r->across[b] - r->w[b] * r->across[a];
+    }
+    const float inverse = 1.0f / r->sum, right_sum = (right[0] + right[1]) + right[2], down_sum = (down[0] + down[1]) + down[2];
+    float at[2], to_right[2], to_down[2];
+    for (int k = 0; k < 2; k++) {
+        const float a = uv[0][k], b = uv[1][k], c = uv[2][k];
+        at[k] = (r->of[0] * a + r->of[1] * b) + r->of[2] * c;
+        to_right[k] = (((right[0] * a + right[1] * b) + right[2] * c) - at[k] * right_sum) * inverse;
+        to_down[k] = (((down[0] * a + down[1] * b) + down[2] * c) - at[k] * down_sum) * inverse;
+    }
+    p.u = at[0], p.v = at[1];
+    p.u_right = to_right[0], p.v_right = to_right[1];
+    p.u_down = to_down[0], p.v_down = to_down[1];
+    return p;
+}
+
+/* The texture coordinates of a triangle's corners; 0: it has none. */
+RASTER_INLINE int paint_corners(const modal_paint *paint, uint32_t t, const float *uv[3])
+{
+    if (!paint->triangle_uv) return 0;
+    const int32_t *corners = paint->triangle_uv + 3 * (int64_t)t;
+    for (int i = 0; i < 3; i++) {
+        if (corners[i] < 0) return 0;
+        uv[i] = paint->uv + 2 * (int64_t)corners[i];
+    }
+    return 1;
+}
+
+RASTER_INLINE float paint_wrapped(float u, int mirrored, int clamped)
+{
+    if (clamped) return paint_limit(u, 0.0f, 1.0f);
+    if (!mirrored) return u - floorf(u);
+    const float twice = u - 2.0f * floorf(u * 0.5f);
+    return twice > 1.0f ? 2.0f - twice : twice;
+}
+
+/* Adds four texels of a level, each times `share`. */
+RASTER_INLINE void paint_add_level(const modal_paint *paint, const modal_paint_level *level, float u, float v, int repeats, int colours, int weigh,
+                                   float share, float sum[4], float *weight)
+{
+    const float x = u * (float)level->width - 0.5f, y = v * (float)level->height - 0.5f, left = floorf(x), low = floorf(y);
+    const float part_x = x - left, part_y = y - low;
+    for (int i = 0; i < 4; i++) {
+        int32_t at_x = (int32_t)left + (i & 1), at_y = (int32_t)low + (i >> 1);
+        at_x = at_x < 0 ? (repeats ? level->width - 1 : 0) : at_x >= level->width ? (repeats ? 0 : level->width - 1) : at_x;
+        at_y = at_y < 0 ? (repeats ? level->height - 1 : 0) : at_y >= level->height ? (repeats ? 0 : level->height - 1) : at_y;
+        const uint8_t *texel = paint->texels + 4 * (level->first + (int64_t)at_y * level->width + at_x);
+        const float of = share * ((i & 1 ? part_x : 1.0f - part_x) * (i >> 1 ? part_y : 1.0f - part_y)), alpha = (float)texel[3] * (1.0f / 255.0f);
+        const float of_colour = weigh ? of * alpha : of;
+        for (int k = 0; k < 3; k++) sum[k] += of_colour * (colours ? paint->linear[texel[k]] : (float)texel[k]);
+        sum[3] += of * alpha;
+        *weight += of_colour;
+    }
+}
+
+/* An image at a place: linear r g b and alpha from 0 to 1, or (colours 0) numbers from 0 to 255. weigh: by alpha. */
+RASTER_INLINE void paint_sample(const modal_paint *paint, int32_t image, int wrap, int colours, int weigh, const paint_place *p, float out[4])
+{
+    const modal_paint_image *m = &paint->images[image];
+    const modal_paint_level *levels = paint->levels + m->first_level;
+    const float wide = (float)levels->width, high = (float)levels->height;
+    const float a = p->u_right * wide, b = p->v_right * high, c = p->u_down * wide, d = p->v_down * high;
+    const float right = a * a + b * b, down = c * c + d * d, squared = right > down ? right : down;
+    const float last = (float)(m->n_levels - 1);
+    /* what is no number, or too large for one, is far away */
+    const float level = !(squared <= FLT_MAX) ? last : squared > 1.0f ? paint_limit(0.5f * paint_log2(squared), 0.0f, last) : 0.0f;
+    const int32_t fine = (int32_t)level;
+    const float coarse = level - (float)fine;
+    const int repeats = wrap == 0;
+    const float u = paint_wrapped(p->u, wrap == 1, wrap > 1), v = paint_wrapped(p->v, wrap == 1, wrap > 1);
+    float weight = 0.0f;
+    for (int k = 0; k < 4; k++) out[k] = 0.0f;
+    paint_add_level(paint, levels + fine, u, v, repeats, colours, weigh, 1.0f - coarse, out, &weight);
+    if (coarse > 0.0f) paint_add_level(paint, levels + fine + 1, u, v, repeats, colours, weigh, coarse, out, &weight);
+    const float scale = weight > 0.0f ? 1.0f / weight : 0.0f;
+    for (int k = 0; k < 3; k++) out[k] *= scale;
+}
+
+/* The alpha of a triangle at a point of the picture: of its image, times its opacity. */
+RASTER_INLINE float paint_alpha(const modal_paint *paint, uint32_t t, const raster_clip corners[3], float x, float y)
+{
+    const int32_t material = paint->triangle_materials[t], image = paint->material_images ? paint->material_images[2 * (int64_t)material] : -1;
+    const float *m = paint->materials + MODAL_SHADE_MATERIAL * (int64_t)material;
+    const float *uv[3];
+    float texel[4];
+    if (image < 0 || !paint_corners(paint, t, uv)) return m[3];
+    const paint_weights weights = paint_weights_at(corners, x, y);
+    const paint_place place = paint_place_of(&weights, uv);
+    paint_sample(paint, image, (int)m[MODAL_PAINT_WRAP], 0, 0, &place, texel);
+    return m[3] * texel[3];
+}
+
+/* Whether there is something of the triangle: of a cut-out where alpha is not below its cutoff, of what is blended where it exceeds `blended`. */
+RASTER_INLINE int paint_is_there(const modal_paint *paint, float blended, uint32_t t, const raster_clip corners[3], float x, float y)
+{
+    const float *m = paint->materials + MODAL_SHADE_MATERIAL * (int64_t)paint->triangle_materials[t];
+    const float alpha = paint_alpha(paint, t, corners, x, y);
+    return m[MODAL_PAINT_ALPHA] == 1.0f ? alpha >= m[MODAL_PAINT_CUTOFF] : alpha > blended;
+}
+
+RASTER_INLINE void paint_view_corners(const modal_raster_mesh *mesh, const modal_raster_view *view, uint32_t t, raster_clip corners[3])
+{
+    for (int i = 0; i < 3; i++) corners[i] = raster_view_point(view, raster_point_of(mesh, mesh->triangles[3 * (int64_t)t + i]));
+}
+
+#endif
