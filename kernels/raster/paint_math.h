@@ -95,22 +95,29 @@ RASTER_INLINE float paint_wrapped(float u, int mirrored, int clamped)
     return twice > 1.0f ? 2.0f - twice : twice;
 }
 
+/* A look-up under way. */
+typedef struct paint_sum {
+    const modal_paint *paint;
+    float u, v; /* from 0 to 1 */
+    int repeats, colours, weigh;
+    float sum[4], weight; /* so far; weight: of the colours */
+} paint_sum;
+
 /* Adds four texels of a level, each times `share`. */
-RASTER_INLINE void paint_add_level(const modal_paint *paint, const modal_paint_level *level, float u, float v, int repeats, int colours, int weigh,
-                                   float share, float sum[4], float *weight)
+RASTER_INLINE void paint_add_level(paint_sum *s, const modal_paint_level *level, float share)
 {
-    const float x = u * (float)level->width - 0.5f, y = v * (float)level->height - 0.5f, left = floorf(x), low = floorf(y);
+    const float x = s->u * (float)level->width - 0.5f, y = s->v * (float)level->height - 0.5f, left = floorf(x), low = floorf(y);
     const float part_x = x - left, part_y = y - low;
     for (int i = 0; i < 4; i++) {
         int32_t at_x = (int32_t)left + (i & 1), at_y = (int32_t)low + (i >> 1);
-        at_x = at_x < 0 ? (repeats ? level->width - 1 : 0) : at_x >= level->width ? (repeats ? 0 : level->width - 1) : at_x;
-        at_y = at_y < 0 ? (repeats ? level->height - 1 : 0) : at_y >= level->height ? (repeats ? 0 : level->height - 1) : at_y;
-        const uint8_t *texel = paint->texels + 4 * (level->first + (int64_t)at_y * level->width + at_x);
+        at_x = at_x < 0 ? (s->repeats ? level->width - 1 : 0) : at_x >= level->width ? (s->repeats ? 0 : level->width - 1) : at_x;
+        at_y = at_y < 0 ? (s->repeats ? level->height - 1 : 0) : at_y >= level->height ? (s->repeats ? 0 : level->height - 1) : at_y;
+        const uint8_t *texel = s->paint->texels + 4 * (level->first + (int64_t)at_y * level->width + at_x);
         const float of = share * ((i & 1 ? part_x : 1.0f - part_x) * (i >> 1 ? part_y : 1.0f - part_y)), alpha = (float)texel[3] * (1.0f / 255.0f);
-        const float of_colour = weigh ? of * alpha : of;
-        for (int k = 0; k < 3; k++) sum[k] += of_colour * (colours ? paint->linear[texel[k]] : (float)texel[k]);
-        sum[3] += of * alpha;
-        *weight += of_colour;
+        const float of_colour = s->weigh ? of * alpha : of;
+        for (int k = 0; k < 3; k++) s->sum[k] += of_colour * (s->colours ? s->paint->linear[texel[k]] : (float)texel[k]);
+        s->sum[3] += of * alpha;
+        s->weight += of_colour;
     }
 }
 
@@ -127,14 +134,13 @@ RASTER_INLINE void paint_sample(const modal_paint *paint, int32_t image, int wra
     const float level = !(squared <= FLT_MAX) ? last : squared > 1.0f ? paint_limit(0.5f * paint_log2(squared), 0.0f, last) : 0.0f;
     const int32_t fine = (int32_t)level;
     const float coarse = level - (float)fine;
-    const int repeats = wrap == 0;
-    const float u = paint_wrapped(p->u, wrap == 1, wrap > 1), v = paint_wrapped(p->v, wrap == 1, wrap > 1);
-    float weight = 0.0f;
-    for (int k = 0; k < 4; k++) out[k] = 0.0f;
-    paint_add_level(paint, levels + fine, u, v, repeats, colours, weigh, 1.0f - coarse, out, &weight);
-    if (coarse > 0.0f) paint_add_level(paint, levels + fine + 1, u, v, repeats, colours, weigh, coarse, out, &weight);
-    const float scale = weight > 0.0f ? 1.0f / weight : 0.0f;
-    for (int k = 0; k < 3; k++) out[k] *= scale;
+    paint_sum s = {paint, paint_wrapped(p->u, wrap == 1, wrap > 1), paint_wrapped(p->v, wrap == 1, wrap > 1), wrap == 0, colours, weigh,
+                   {0.0f, 0.0f, 0.0f, 0.0f}, 0.0f};
+    paint_add_level(&s, levels + fine, 1.0f - coarse);
+    if (coarse > 0.0f) paint_add_level(&s, levels + fine + 1, coarse);
+    const float scale = s.weight > 0.0f ? 1.0f / s.weight : 0.0f;
+    for (int k = 0; k < 3; k++) out[k] = s.sum[k] * scale;
+    out[3] = s.sum[3];
 }
 
 /* The alpha of a triangle at a point of the picture: of its image, times its opacity. */

@@ -195,29 +195,30 @@ RASTER_INLINE shade_surface shade_middle(const modal_shade_task *task, const mod
 
 enum { SHADE_KNOWN = 16 }; /* triangles of a pixel's layers whose colours are kept */
 
-/* Colours times alpha, and alpha, of what has been met in a pixel. */
-typedef struct shade_known {
-    int n;
+/* The layers of a pixel, and of those that have been met their colours times alpha, and alpha. */
+typedef struct shade_layers {
+    int64_t pixel;
+    const int32_t *first; /* [samples + 1] */
+    int samples, has, n;
     uint32_t triangles[SHADE_KNOWN];
     float values[SHADE_KNOWN][4];
-} shade_known;
+} shade_layers;
 
-RASTER_INLINE void shade_layer(const modal_shade_task *task, const modal_raster_view *view, int64_t pixel, const int32_t *first, uint32_t t, int samples,
-                               int has, shade_known *known, float value[4])
+RASTER_INLINE void shade_layer(const modal_shade_task *task, const modal_raster_view *view, shade_layers *all, uint32_t t, float value[4])
 {
-    for (int i = 0; i < known->n; i++)
-        if (known->triangles[i] == t) {
-            for (int k = 0; k < 4; k++) value[k] = known->values[i][k];
+    for (int i = 0; i < all->n; i++)
+        if (all->triangles[i] == t) {
+            for (int k = 0; k < 4; k++) value[k] = all->values[i][k];
             return;
         }
     unsigned set = 0;
-    for (int j = 0; j < samples; j++)
-        for (int32_t i = first[j]; i < first[j + 1]; i++)
+    for (int j = 0; j < all->samples; j++)
+        for (int32_t i = all->first[j]; i < all->first[j + 1]; i++)
             if ((uint32_t)task->fragments[i] == t) {
                 set |= 1u << j;
                 break;
             }
-    const shade_surface at = shade_middle(task, view, pixel, t, set, samples, has);
+    const shade_surface at = shade_middle(task, view, all->pixel, t, set, all->samples, all->has);
     const float *material = task->paint.materials + MODAL_SHADE_MATERIAL * (int64_t)task->paint.triangle_materials[t];
     for (int k = 0; k < 3; k++) value[k] = 0.0f;
     value[3] = paint_limit(material[3] * at.image[3], 0.0f, 1.0f);
@@ -226,29 +227,28 @@ RASTER_INLINE void shade_layer(const modal_shade_task *task, const modal_raster_
         shade_colour(task, view, t, shade_object(task, t), &at, colour);
         for (int k = 0; k < 3; k++) value[k] = value[3] * colour[k];
     }
-    if (known->n == SHADE_KNOWN) return;
-    known->triangles[known->n] = t;
-    for (int k = 0; k < 4; k++) known->values[known->n][k] = value[k];
-    known->n++;
+    if (all->n == SHADE_KNOWN) return;
+    all->triangles[all->n] = t;
+    for (int k = 0; k < 4; k++) all->values[all->n][k] = value[k];
+    all->n++;
 }
 
 /* Each sample's layers over the colour behind them; sums as shade_pixel's. */
-RASTER_INLINE void shade_through(const modal_shade_task *task, const modal_raster_view *view, int64_t pixel, const int32_t *first, int samples, int has,
+RASTER_INLINE void shade_through(const modal_shade_task *task, const modal_raster_view *view, shade_layers *all,
                                  const float behind[MODAL_RASTER_MOST_SAMPLES][3], float limited[3], float full[3])
 {
-    shade_known known;
-    known.n = 0;
-    for (int i = 0; i < samples; i++) {
+    all->n = 0;
+    for (int i = 0; i < all->samples; i++) {
         float colour[3] = {0.0f, 0.0f, 0.0f}, left = 1.0f, value[4];
-        for (int32_t f = first[i]; f < first[i + 1]; f++) {
-            shade_layer(task, view, pixel, first, (uint32_t)task->fragments[f], samples, has, &known, value);
+        for (int32_t f = all->first[i]; f < all->first[i + 1]; f++) {
+            shade_layer(task, view, all, (uint32_t)task->fragments[f], value);
             for (int k = 0; k < 3; k++) colour[k] += left * value[k];
             left *= 1.0f - value[3];
         }
         for (int k = 0; k < 3; k++) {
-            const float all = colour[k] + left * behind[i][k];
-            full[k] += all;
-            limited[k] += paint_limit(all, 0.0f, 1.0f);
+            const float sum = colour[k] + left * behind[i][k];
+            full[k] += sum;
+            limited[k] += paint_limit(sum, 0.0f, 1.0f);
         }
     }
 }
@@ -289,7 +289,11 @@ RASTER_INLINE void shade_pixel(const modal_shade_task *task, const modal_raster_
             limited[k] += (float)count * paint_limit(colour[k], 0.0f, 1.0f);
         }
     }
-    if (through) shade_through(task, view, pixel, first_layer, samples, has, (const float(*)[3])behind, limited, full);
+    if (through) {
+        shade_layers all;
+        all.pixel = pixel, all.first = first_layer, all.samples = samples, all.has = has;
+        shade_through(task, view, &all, (const float(*)[3])behind, limited, full);
+    }
     const float share = 1.0f / (float)samples;
     for (int k = 0; k < 3; k++) full[k] *= share, limited[k] *= share;
     const int there = keys[0] != MODAL_RASTER_EMPTY;

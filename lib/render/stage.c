@@ -280,7 +280,8 @@ static modal_status queue_maps(opened_stage *o, modal_stream *stream, const moda
         const modal_raster_task draw = {.mesh = *mesh, .view = light->view, .width = s->shadow_size, .height = s->shadow_size, .samples = 1,
                                         .cull = MODAL_RASTER_CLOSED, .skip = MODAL_RASTER_NO_SHADOW | MODAL_RASTER_ABSENT,
                                         .test = s->scene->n_cutouts || s->scene->n_blended ? MODAL_RASTER_CUTOUT | MODAL_RASTER_BLEND : 0,
-                                        .blended_alpha = (float)s->shadow_alpha, .paint = o->shade.paint, .depths = o->depths + (moment_maps(s) ? 0 : i * texels), .scratch = o->map_scratch};
+                                        .blended_alpha = (float)s->shadow_alpha, .paint = o->shade.paint,
+                                        .depths = o->depths + (moment_maps(s) ? 0 : i * texels), .scratch = o->map_scratch};
         MODAL_TRY(kernels->raster(&draw, stream, err));
         if (!moment_maps(s)) continue;
         o->blur.moments = o->maps + 2 * i * texels;
@@ -326,7 +327,8 @@ static modal_status queue_layers(opened_stage *o, modal_stream *stream, modal_sh
         const int32_t rows = layers.end_row - row;
         if (needed > layers.capacity) {
             if (rows == 1)
-                MODAL_FAIL(err, MODAL_ERROR_MEMORY, "row %d: %" PRId64 " layers of samples are seen through, room for %" PRId64, row, needed, layers.capacity);
+                MODAL_FAIL(err, MODAL_ERROR_MEMORY, "row %d: %" PRId64 " layers of samples are seen through, room for %" PRId64, row, needed,
+                           layers.capacity);
             const int32_t fit = (int32_t)((double)rows * 0.9 * (double)layers.capacity / (double)needed);
             o->rows = fit > 1 ? fit : 1;
             continue;
@@ -339,7 +341,8 @@ static modal_status queue_layers(opened_stage *o, modal_stream *stream, modal_sh
 #pragma omp atomic
             o->stage->times->n_tiles++;
         }
-        if (needed < layers.capacity / 4 && rows == o->rows && o->rows < shade->height) o->rows = o->rows > shade->height / 2 ? shade->height : 2 * o->rows;
+        if (needed < layers.capacity / 4 && rows == o->rows && o->rows < shade->height)
+            o->rows = o->rows > shade->height / 2 ? shade->height : 2 * o->rows;
     }
 done:
     return status;

@@ -123,7 +123,8 @@ raster_paint raster_paint_new(harness *h, raster_scene *scene)
         {0.2f, 0.2f, 0.3f, 0.4f, 0.2f, 0.6f, 0.9f, 0.4f, 0.0f, 0.0f, 0.0f, 20, 0.5f, 2, 0, 0},
         {0.1f, 0.1f, 0.1f, 0.7f, 0.9f, 0.1f, 0.1f, 0.7f, 0.7f, 0.7f, 0.7f, 300, 0.5f, 1, 1, 0},
     };
-    static const int32_t images[RASTER_PAINT_MATERIALS][2] = {{-1, -1}, {1, 2}, {0, -1}, {0, 2}, {-1, -1}, {-1, -1}}, sizes[3][2] = {{16, 16}, {8, 32}, {32, 8}};
+    static const int32_t images[RASTER_PAINT_MATERIALS][2] = {{-1, -1}, {1, 2}, {0, -1}, {0, 2}, {-1, -1}, {-1, -1}},
+                         sizes[3][2] = {{16, 16}, {8, 32}, {32, 8}};
     static const uint8_t flags[RASTER_PAINT_MATERIALS] = {0, 0, MODAL_RASTER_CUTOUT, MODAL_RASTER_BLEND, MODAL_RASTER_BLEND, 0};
     raster_paint p = {.n_triangles = scene->n_triangles};
     int64_t at = 0;

@@ -56,12 +56,14 @@ static void draw(harness *h, const modal_device *device, const inputs *in, int s
     const modal_kernels *kernels = device->kernels;
     const unsigned tests = in->painted ? MODAL_RASTER_CUTOUT : 0, blended = in->painted ? MODAL_RASTER_BLEND : 0;
     const int64_t capacity = 20 * (int64_t)PIXELS * samples;
-    const modal_raster_task seen = {.skip = blended, .test = tests, .paint = in->paint, .mesh = in->mesh, .view = in->views, .width = WIDTH, .height = HEIGHT, .samples = samples, .keys = in->keys,
+    const modal_raster_task seen = {.skip = blended, .test = tests, .paint = in->paint,
+                                    .mesh = in->mesh, .view = in->views, .width = WIDTH, .height = HEIGHT, .samples = samples, .keys = in->keys,
                                     .scratch = in->scratch, .cull = MODAL_RASTER_ONE_SIDED};
     harness_ok(h, kernels->raster(&seen, stream, &err), &err);
     for (int map = 0; map < 2; map++) {
         float *depths = in->depths + map * SHADOW * SHADOW;
-        const modal_raster_task near = {.test = tests | blended, .paint = in->paint, .blended_alpha = 0.5f, .mesh = in->mesh, .view = in->views + 1 + map, .width = SHADOW, .height = SHADOW, .samples = 1,
+        const modal_raster_task near = {.test = tests | blended, .paint = in->paint, .blended_alpha = 0.5f,
+                                        .mesh = in->mesh, .view = in->views + 1 + map, .width = SHADOW, .height = SHADOW, .samples = 1,
                                         .depths = depths, .scratch = in->scratch};
         modal_shadow_blur_task blur = {.size = SHADOW, .radius = 1, .weights = {0.25f, 0.5f, 0.25f}, .depths = depths,
                                        .moments = in->moments + map * 2 * SHADOW * SHADOW, .scratch = in->between};
@@ -221,7 +223,8 @@ static inputs upload(harness *h, const inputs *here, const raster_scene *s, int6
                     .object_triangles = harness_input(h, here->object_triangles, 16, 0),
                     .lights = harness_input(h, here->lights, LIGHTS * sizeof *here->lights, 0)};
     there.painted = here->painted;
-    there.paint = here->painted ? raster_paint_there(h, here->painted) : (modal_paint){.materials = there.materials, .triangle_materials = there.triangle_materials};
+    there.paint = here->painted ? raster_paint_there(h, here->painted)
+                                : (modal_paint){.materials = there.materials, .triangle_materials = there.triangle_materials};
     if (here->triangle_normals) there.triangle_normals = harness_input(h, here->triangle_normals, 12 * s->n_triangles, 0);
     there.views = (modal_raster_view *)(uintptr_t)harness_input(h, here->views, 3 * sizeof *here->views, 0);
     there.keys = (uint64_t *)(uintptr_t)harness_input(h, here->keys, (int64_t)PIXELS * samples * 8, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pictures of things whose pictures are known: a sphere's outline, highlight and shadow, the penumbra of a straight edge, light that leaks
- * between two occluders, layers in every order, images, a fitted camera. Drawn by the operations of the CPU, which kernels/raster and kernels/shade hold to the others. */
+ * between two occluders, layers in every order, images, a fitted camera. Drawn
+ * by the operations of the CPU, which kernels/raster and kernels/shade hold to the others. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -281,7 +282,8 @@ static void draw_plain(const raster_scene *s, const modal_raster_view *view, con
     assert_int_equal(modal_layers_cpu(&layers, NULL, &err), MODAL_OK);
     assert_true(needed <= most);
     const modal_shade_task shade = {.mesh = mesh, .normals = s->normals, .more_normals = s->more_normals, .paint = *paint, .object_triangles = objects,
-                                    .tints = tint, .view = view, .width = side, .height = side, .end_row = side, .samples = samples, .keys = keys, .layers = first,
+                                    .tints = tint, .view = view, .width = side, .height = side, .end_row = side,
+                                    .samples = samples, .keys = keys, .layers = first,
                                     .fragments = fragments, .ambient = {1, 1, 1}, .background = {background[0], background[1], background[2]},
                                     .colour = colour};
     assert_int_equal(modal_shade_cpu(&shade, NULL, &err), MODAL_OK);
@@ -443,7 +445,7 @@ static void test_flat_normals(void **state)
         modal_paint_image image;
         modal_paint_level levels[MODAL_MIP_LEVELS];
         const int32_t images[2] = {-1, i > 0 ? 0 : -1};
-        for (int k = 0; k < 4; k++) texels[4 * k] = 128, texels[4 * k + 1] = i == 2 ? 191 : 128, texels[4 * k + 2] = i == 2 ? 238 : 255, texels[4 * k + 3] = 255;
+        for (int k = 0; k < 4; k++) memcpy(texels + 4 * k, i == 2 ? "\x80\xbf\xee\xff" : "\x80\x80\xff\xff", 4);
         image_levels(MODAL_MIP_NORMALS, 2, texels, &image, levels);
         colours[i] = harness_alloc(PICTURE * PICTURE * 3, 4), normals[i] = harness_alloc(PICTURE * PICTURE * 3, 4);
         const modal_shade_task shade = {.mesh = raster_scene_here(&s), .normals = s.normals, .more_normals = s.more_normals,

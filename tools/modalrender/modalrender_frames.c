@@ -34,7 +34,8 @@ static int64_t most_fragments(const modalrender_request *r, int64_t pixels)
 
 static modal_status make_plan(drawing *d, modal_error *err)
 {
-    static const modal_array positions = {.name = "Points", .components = 3, .unit = "m"}, normals = {.name = "Normals", .components = 3, .unit = "1"};
+    static const modal_array positions = {.name = "Points", .components = 3, .unit = "m"},
+                             normals = {.name = "Normals", .components = 3, .unit = "1"};
     modal_status status = MODAL_OK;
     const modalrender_request *r = d->r;
     const int64_t pixels = (int64_t)r->width * r->height;
@@ -85,7 +86,8 @@ static modal_status make_deformer(tool *t, const drawing *d, modal_deformer **de
 {
     modal_status status = MODAL_OK;
     const double start = tool_seconds();
-    modal_deform_request request = {.back_end = d->r->back_end, .normals = d->stage.normals < 0 ? MODAL_NORMALS_NONE : d->r->normals, .stored_order = 1, .n_frames = d->in->n,
+    modal_deform_request request = {.back_end = d->r->back_end, .normals = d->stage.normals < 0 ? MODAL_NORMALS_NONE : d->r->normals,
+                                    .stored_order = 1, .n_frames = d->in->n,
                                     .matrix = {modal_basis_tiles_read, d->in->tiles}, .plan = &d->plan};
     if (d->r->memory_limit > 0) {
         request.memory_limit = d->r->memory_limit - held_bytes(d->in);
