@@ -154,6 +154,41 @@ for samples in (1, 4, 8):
         dark = (np.abs(picture - to_srgb(np.array([0.08, 0.1, 0.08])) * 255).max(2) < 2).mean() # ground that no light reaches
         check((dark > 0.005) == (shadow != "none"), samples, shadow, dark)
 
+# shares: the whole, file by file, also of a part of the frames and under a camera that moves
+for frames, total in (("::", count), ("1::2", 5)):
+    run("t.h5", "whole", "-f", "--look", "look.json", *SIZE, "--camera", "walk", "-q", "--frames", frames)
+    union = []
+    for i in range(3):
+        run("t.h5", f"share{i}", "-f", "--look", "look.json", *SIZE, "--camera", "walk", "-q", "--frames", frames, "--share", f"{i}/3")
+        run("--check", f"share{i}", tool="modalinfo")
+        mine = sorted(os.listdir(f"share{i}/png"))
+        union += mine
+        check(filecmp.cmpfiles("whole/png", f"share{i}/png", mine, shallow=False)[0] == mine, "share", i, frames)
+    check(union == [f"{i:06}.png" for i in range(total)], "shares", union)
+
+# ---- a click becomes a force ----
+
+CLICK = ("--look", "look.json", "--camera", "fixed", "--size", "160x100")
+run("t.h5", "o", "-f", *CLICK, "--samples", 1, "--buffers", "position,object,triangle", "--frames", 3, "-q")
+object_, triangle, position = (np.load(f"o/{name}/000000.npy") for name in ("object", "triangle", "position"))
+places = np.argwhere(object_ == 0)[::97]
+check(len(places) > 5, "places to click on", len(places))
+for y, x in places[:6]:
+    picked = json.loads(run("t.h5", "-", *CLICK, "--pick", f"{x},{y},3").stdout)
+    check(picked["object"] == 0 and picked["triangle"] == triangle[y, x] and picked["frame"] == 3, picked)
+    check(np.abs(np.array(picked["world"]) - position[y, x]).max() < 1e-6, picked, position[y, x])
+    near = np.abs(np.array(picked["point"]) - picked["world"]).max()
+    check(near < 0.3 and 0 <= picked["vertex"] and np.abs(np.array(picked["rest"]) - picked["point"]).max() < 1e-12, picked)
+    n = np.array(picked["rest"])
+    check(min(np.abs(n[:2]).min(), np.abs(n[:2] - 1).min(), abs(n[2]), abs(n[2] - 3)) < 1e-5, "the point is on the box's sides", n)
+still = json.loads(run("b.h5", "-", *CLICK, "--pick", f"{x},{y}").stdout)
+check(still["point"] == still["rest"] and np.abs(np.array(still["point"]) - still["world"]).max() < 1e-5, "at rest", still)
+with open("scene.json", "w", encoding="utf-8") as f:
+    json.dump({"duration": 0.002, "fps": 1000, "forces": [{key: [0, 1, 0] if key == "force" else picked[key] for key in ("object", "vertex", "force")}]}, f)
+forced = subprocess.run([tools / "modalsim", "b.h5", "forced.h5", "--scene", "scene.json", "-q"], capture_output=True)
+check(forced.returncode == 0, forced.stderr)
+check(json.loads(run("t.h5", "-", *CLICK, "--pick", "0,0").stdout)["object"] is None, "nothing is there")
+
 # ---- streams ----
 
 rgb = run("t.h5", "-", "--look", "look.json", *SIZE, "--camera", "walk", "-q", "--format", "rgb").stdout
@@ -162,6 +197,8 @@ for i in (0, 7):
     check((frames[i] == read_png(f"all/png/{i:06}.png")).all(), "rgb is not the picture", i)
 y4m = run("t.h5", "-", "--look", "look.json", *SIZE, "--camera", "walk", "-q", "--format", "y4m").stdout
 head, rest = y4m.split(b"\n", 1)
+check(head == b"YUV4MPEG2 W160 H100 F25:1 Ip A1:1 C444", head)  # 500 frames a second are no film
+head = run("t.h5", "-", *SIZE, "-q", "--format", "y4m", "--rate", 500, "--frames", 0).stdout.split(b"\n", 1)[0]
 check(head == b"YUV4MPEG2 W160 H100 F500:1 Ip A1:1 C444", head)
 check(len(rest) == count * (6 + 3 * 16000), len(rest))
 planes = np.frombuffer(rest, "u1").reshape(count, 6 + 48000)
@@ -216,6 +253,14 @@ BAD = [
     (["--normals", "none"], 2, "--normals: none of rigid, dynamic, none"),
     (["--frames", "20"], 2, "--frames"),
     (["--memory-limit", "10K"], 4, "--memory-limit"),
+    (["--share", "3/3"], 2, "--share: I must be from 0 to N - 1, 3/3"),
+    (["--share", "0/0"], 2, "--share: I must be"),
+    (["--share", "1"], 2, "--share: not I/N"),
+    (["--share", "0/50"], 2, "--share: there are only 11 frames, 0/50"),
+    (["--pick", "1,2"], 2, "--pick: goes to standard output"),
+    (["--pick", "1"], 2, "--pick: not X,Y"),
+    (["--pick", "1,2,3,4"], 2, "--pick: not X,Y"),
+    (["--pick", "960,2"], 2, "--pick: outside of a picture of 960 x 540, 960,2"),
     (["--any-path"], 2, "--any-path: only with --look"),
     (["--backend", "cuda:77"], 4, "back end cuda:77"),
 ]
@@ -226,6 +271,9 @@ for words, code, error in BAD:
     check(not os.path.exists("bad"), words, "left something")
 run("b.h5", "bad", "--basis", "b.h5", code=2, error="--basis: goes with a trajectory")
 run("t.h5", "-", code=2, error="--format: png needs a folder")
+run("t.h5", "-", "--pick", "1,2,99", code=2, error="--pick: the trajectory has frames 0 to 10, 99")
+run("t.h5", "-", "--pick", "1,2", "--frames", 0, code=2, error="--pick: draws no pictures, --frames")
+run("t.h5", "-", "--format", "rgb", "--share", "0/2", code=2, error="--share: needs a folder")
 run("t.h5", "-", "--format", "y4m", "--buffers", "depth", code=2, error="--buffers: need a folder")
 run("x.node", "bad", code=3, error="x.node")
 before = sorted(os.listdir("rest/png"))

@@ -37,8 +37,8 @@ modal_status tool_folder_files(const tool_folder_output *outputs, int n, int64_t
             *file = (modal_manifest_file){o->name, o->kind, 0};
             snprintf(path, sizeof path, "%s", o->temporary);
             if (o->extension) {
-                snprintf(path, sizeof path, "%s/%06" PRId64 ".%s", o->temporary, f, o->extension);
-                snprintf(name, NAME, "%s/%06" PRId64 ".%s", o->name, f, o->extension);
+                snprintf(path, sizeof path, "%s/%06" PRId64 ".%s", o->temporary, o->first + f, o->extension);
+                snprintf(name, NAME, "%s/%06" PRId64 ".%s", o->name, o->first + f, o->extension);
                 file->name = name;
                 name += NAME;
             }

@@ -11,6 +11,7 @@ typedef struct tool_folder_output {
     const char *name, *kind;
     const char *extension; /* of the frames; NULL: a file */
     const char *temporary; /* where it is now */
+    int64_t first;         /* number of its first frame */
 } tool_folder_output;
 
 /* Every file of n outputs, with its size, as a manifest lists them: files [*n_files], whose names are those of the outputs or

@@ -36,9 +36,11 @@ static const tool_option options[] = {
      "Also OUT/NAME/NNNNNN.npy of these: colour (linear light), depth (m along the view), normal, position (m), object, triangle (the "
      "user's number in its object; -1: none).",
      TOOL_FIRST},
-    {"rate", 0, "FPS", NULL, "Frames a second that y4m says (default: as in the trajectory).", 0},
+    {"rate", 0, "FPS", NULL, "Frames a second that y4m says (default: as in the trajectory where that is from 1 to 120, else 25).", 0},
     {"normals", 0, "rigid|dynamic", "dynamic", "rigid: as at rest, turned with each object; dynamic: of the deformed surface.", 0},
     {"frames", 0, "A:B:STEP", NULL, "Frames to draw, as Python slices them: 10:20, ::5, -1: and so on, or one index.", TOOL_FIRST},
+    {"share", 0, "I/N", NULL, "Of these frames the I-th of N parts, I from 0, for arrays of jobs: each in an OUT of its own, numbered as in the whole.", 0},
+    {"pick", 0, "X,Y[,FRAME]", NULL, "What is at a pixel (from the upper left, 0) of a frame, as JSON on standard output; OUT is -.", TOOL_FIRST},
     {"backend", 0, "NAME", "auto",
      "What computes: auto (a GPU if there is one, else the CPU), ref, cpu, cuda or cuda:N; several GPUs as cuda:0,1 or cuda:all.", 0},
     TOOL_OPTION_MEMORY_LIMIT,
@@ -73,6 +75,7 @@ static const tool_program program = {
     .examples = "modalrender ring.h5 out\n"
                 "modalrender ring.h5 out --look ring.json --camera front --size 1920x1080 --samples 8\n"
                 "modalrender ring.h5 out --frames 0 --shadow hard --buffers depth,normal,object\n"
+                "modalrender ring.h5 - --pick 480,270,15 --camera front --look ring.json\n"
                 "modalrender ring.h5 - --format y4m | ffmpeg -i - ring.mp4",
     .print_versions = print_versions,
 };

@@ -26,6 +26,9 @@ typedef struct modalrender_request {
     modalrender_format format;
     int buffers[MODAL_RENDER_BUFFERS]; /* those that become files; the picture is the format's */
     tool_slice frames;
+    int64_t share[2]; /* I of N; N 0: all */
+    int picks;        /* not 0: what is at pixel pick[0], pick[1], of frame pick[2] */
+    int64_t pick[3];
     int32_t width, height, samples, shadow_size, shadow_radius;
     double rate; /* frames a second of y4m; 0: the trajectory's */
     modal_shadow_kind shadows;
@@ -47,6 +50,8 @@ typedef struct modalrender_input {
     modal_render_images images; /* the same for the scene */
     const modal_look_camera *camera;
     int64_t start, step, n; /* frame i is the trajectory's start + i step */
+    int64_t number, n_all;  /* the number of frame 0 among those of all shares */
+    const float *points;    /* [n_points, 3] of the frame in which something is picked, while that is written */
     modal_render_scene scene;
     modal_raster_view *views; /* [n_views] one, or one a frame */
     int64_t n_views;
@@ -58,6 +63,13 @@ modal_status modalrender_read_request(tool *t, modalrender_request *r, modal_err
 /* Everything that a picture is made of, but for the deformer's. */
 modal_status modalrender_read_inputs(tool *t, modalrender_request *r, modalrender_input *in, modal_error *err);
 void modalrender_free_inputs(modalrender_input *in);
+
+/* ---- modalrender_pick.c ---- */
+
+modal_status modalrender_read_pick(const tool_arguments *arguments, modalrender_request *r, modal_error *err);
+/* What is at the pixel, as JSON on standard output. arrays: of the one frame, triangles numbered as the
+ * scene's. */
+modal_status modalrender_write_pick(const modalrender_request *r, const modalrender_input *in, float *const arrays[MODAL_RENDER_BUFFERS], modal_error *err);
 
 /* ---- modalrender_images.c ---- */
 

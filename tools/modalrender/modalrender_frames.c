@@ -9,7 +9,7 @@
 
 typedef struct drawing {
     const modalrender_request *r;
-    const modalrender_input *in;
+    modalrender_input *in;
     modalrender_outputs *out;
     modal_frame_plan plan;
     modal_render_stage stage;
@@ -44,12 +44,13 @@ static modal_status make_plan(drawing *d, modal_error *err)
                                     .shadow_size = r->shadow_size, .shadow_radius = r->shadow_radius, .bleeding = 0.2,
                                     .transparency = r->transparency, .shadow_alpha = r->shadow_alpha,
                                     .most_fragments = most_fragments(r, pixels), .times = &d->times, .normals = -1};
-    MODAL_TRY(add_array(d, &positions, 0, MODAL_FROM_POSITIONS, MODAL_ON_DEVICE, &d->stage.positions, err));
+    MODAL_TRY(add_array(d, &positions, 0, MODAL_FROM_POSITIONS, d->r->picks ? MODAL_TAKEN : MODAL_ON_DEVICE, &d->stage.positions, err));
     if (!d->in->scene.wedges.creases.corners)
         MODAL_TRY(add_array(d, &normals, 0, MODAL_FROM_NORMALS, MODAL_ON_DEVICE, &d->stage.normals, err));
     for (int i = 0; i < MODAL_RENDER_BUFFERS; i++) {
         /* the user's number of a triangle is one of its object */
-        const int needed = r->buffers[i] || (i == MODAL_RENDER_OBJECT && r->buffers[MODAL_RENDER_TRIANGLE]);
+        const int needed = r->buffers[i] || (r->picks && (i == MODAL_RENDER_TRIANGLE || i == MODAL_RENDER_OBJECT || i == MODAL_RENDER_POSITION)) ||
+                           (i == MODAL_RENDER_OBJECT && r->buffers[MODAL_RENDER_TRIANGLE]);
         d->stage.arrays[i] = -1;
         if (needed) MODAL_TRY(add_array(d, &modal_render_arrays[i], pixels, MODAL_FROM_STAGES + i, MODAL_TAKEN, &d->stage.arrays[i], err));
     }
@@ -62,6 +63,7 @@ static modal_status write_frames(void *self, int64_t first, modal_frames *frames
 {
     drawing *d = self;
     float *arrays[MODAL_RENDER_BUFFERS] = {NULL};
+    d->in->points = d->r->picks ? frames->arrays[d->stage.positions] : NULL;
     for (int i = 0; i < MODAL_RENDER_BUFFERS; i++)
         if (d->stage.arrays[i] >= 0) arrays[i] = (float *)(uintptr_t)frames->arrays[d->stage.arrays[i]]; /* numbers are changed in place */
     return modalrender_write(d->r, d->in, d->out, first, frames->n_frames, arrays, err);
@@ -87,7 +89,7 @@ static modal_status make_deformer(tool *t, const drawing *d, modal_deformer **de
     modal_status status = MODAL_OK;
     const double start = tool_seconds();
     modal_deform_request request = {.back_end = d->r->back_end, .normals = d->stage.normals < 0 ? MODAL_NORMALS_NONE : d->r->normals,
-                                    .stored_order = 1, .n_frames = d->in->n,
+                                    .stored_order = 1, .n_frames = d->in->n_all,
                                     .matrix = {modal_basis_tiles_read, d->in->tiles}, .plan = &d->plan};
     if (d->r->memory_limit > 0) {
         request.memory_limit = d->r->memory_limit - held_bytes(d->in);
@@ -139,7 +141,7 @@ modal_status modalrender_run(tool *t, const modalrender_request *r, modalrender_
     tool_stage(t, "write", times.work, out->bytes);
     tool_stage(t, "write, processor", times.processor, out->bytes);
     tool_stage(t, "draw and write", tool_seconds() - start, out->bytes);
-    if (out->blank) tool_warn(t, "%lld of %lld pictures show nothing but the background", (long long)out->blank, (long long)in->n);
+    if (out->blank && !r->picks) tool_warn(t, "%lld of %lld pictures show nothing but the background", (long long)out->blank, (long long)in->n);
     MODAL_TRY(modalrender_commit_outputs(t, r, in, out, deformer, err));
     json_object_set_new(t->report, "back_end", json_string(modal_deformer_back_end(deformer)));
     json_object_set_new(t->report, "device", json_string(modal_deformer_device(deformer)));

@@ -98,6 +98,22 @@ done:
     return status;
 }
 
+/* "I/N". N is less than 2^31, so that products with numbers of frames fit. */
+static modal_status read_share(const char *text, modalrender_request *r, modal_error *err)
+{
+    char *end = NULL;
+    if (!text) return MODAL_OK;
+    for (int k = 0; k < 2; k++) {
+        const char *begin = k == 0 ? text : end + 1;
+        r->share[k] = *begin >= '0' && *begin <= '9' ? strtoll(begin, &end, 10) : -1;
+        if (r->share[k] < 0 || *end != (k == 0 ? '/' : '\0'))
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--share: not I/N, two whole numbers, %s", text);
+    }
+    if (r->share[1] < 1 || r->share[1] > INT32_MAX || r->share[0] >= r->share[1])
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--share: I must be from 0 to N - 1, %s", text);
+    return MODAL_OK;
+}
+
 /* Where pictures go. */
 static modal_status read_outputs(const tool_arguments *a, modalrender_request *r, modal_error *err)
 {
@@ -115,6 +131,7 @@ static modal_status read_outputs(const tool_arguments *a, modalrender_request *r
     if (r->to_stdout && any) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--buffers: need a folder, OUT is -");
     r->buffers[MODAL_RENDER_PICTURE] = 1;
     MODAL_TRY(tool_number(a, "rate", 1e-3, 1e6, &r->rate, err));
+    if (r->to_stdout && r->share[1]) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--share: needs a folder, OUT is -");
     if (tool_count(a, "rate") && r->format != MODALRENDER_Y4M)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--rate: only with --format y4m, %s", tool_value(a, "rate"));
 done:
@@ -140,7 +157,9 @@ modal_status modalrender_read_request(tool *t, modalrender_request *r, modal_err
     MODAL_TRY(choose(a, "samples", samples, 3, &which, err));
     r->samples = which == 0 ? 1 : which == 1 ? 4 : 8;
     MODAL_TRY(read_shadows(a, r, err));
-    MODAL_TRY(read_outputs(a, r, err));
+    MODAL_TRY(read_share(tool_value(a, "share"), r, err));
+    MODAL_TRY(modalrender_read_pick(a, r, err));
+    if (!r->picks) MODAL_TRY(read_outputs(a, r, err));
     r->normals_name = tool_value(a, "normals");
     MODAL_TRY(choose(a, "normals", normals + 1, 2, &which, err));
     r->normals = which == 0 ? MODAL_NORMALS_RIGID : MODAL_NORMALS_DYNAMIC;
@@ -281,6 +300,25 @@ done:
     return status;
 }
 
+/* The frames that are wanted, and of these the share. */
+static modal_status select_frames(const modalrender_request *r, modalrender_input *in, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    if (r->picks && r->pick[2] >= in->trajectory.n_frames)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--pick: the trajectory has frames 0 to %" PRId64 ", %" PRId64, in->trajectory.n_frames - 1, r->pick[2]);
+    MODAL_TRY(tool_slice_select(&r->frames, in->trajectory.n_frames, "the trajectory", &in->start, &in->step, &in->n, err));
+    in->n_all = in->n;
+    if (r->picks) in->start = r->pick[2], in->n = 1;
+    if (r->share[1] == 0) return MODAL_OK;
+    if (r->share[1] > in->n)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--share: there are only %" PRId64 " frames, %" PRId64 "/%" PRId64, in->n, r->share[0], r->share[1]);
+    in->number = in->n_all * r->share[0] / r->share[1];
+    in->n = in->n_all * (r->share[0] + 1) / r->share[1] - in->number;
+    in->start += in->number * in->step;
+done:
+    return status;
+}
+
 modal_status modalrender_read_inputs(tool *t, modalrender_request *r, modalrender_input *in, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -292,7 +330,7 @@ modal_status modalrender_read_inputs(tool *t, modalrender_request *r, modalrende
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--basis: goes with a trajectory, but this is a basis, %s", r->input);
     if (!r->of_basis) MODAL_TRY(tool_read_trajectory(r->input, r->memory_limit, &in->trajectory, in->trajectory_hash, err));
     MODAL_TRY(read_basis(r, in, err));
-    MODAL_TRY(tool_slice_select(&r->frames, in->trajectory.n_frames, "the trajectory", &in->start, &in->step, &in->n, err));
+    MODAL_TRY(select_frames(r, in, err));
     if (r->look_path)
         MODAL_TRY(tool_look_read(r->look_path, NULL, r->any_path, &in->look, NULL, err));
     else

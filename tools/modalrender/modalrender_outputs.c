@@ -121,12 +121,14 @@ static void to_planes(const uint8_t *picture, int64_t pixels, int threads, uint8
     }
 }
 
+#define SLOW_RATE 25.0
+
 /* Frames a second as a fraction. */
 static void rate_of(const modalrender_request *r, const modalrender_input *in, int64_t rate[2])
 {
     const double *times = in->trajectory.times, span = in->n > 1 ? times[in->start + (in->n - 1) * in->step] - times[in->start] : 0.0;
-    double fps = r->rate > 0.0 ? r->rate : span > 0.0 ? (double)(in->n - 1) / span : 25.0;
-    fps = fps > 1e-3 ? (fps < 1e6 ? fps : 1e6) : 1e-3;
+    double fps = r->rate > 0.0 ? r->rate : span > 0.0 ? (double)(in->n - 1) / span : SLOW_RATE;
+    if (r->rate == 0.0 && !(fps >= 1.0 && fps <= 120.0)) fps = SLOW_RATE; /* thousands of frames a second are no film: it is shown slowly */
     rate[1] = fabs(fps - round(fps)) < 1e-9 * fps ? 1 : 1000;
     rate[0] = (int64_t)llround(fps * (double)rate[1]);
 }
@@ -168,6 +170,7 @@ modal_status modalrender_write(const modalrender_request *r, const modalrender_i
     int64_t written = 0;
     for (int64_t f = 0; r->buffers[MODAL_RENDER_TRIANGLE] && f < n; f++)
         number_triangles(in, pixels, (int32_t *)arrays[MODAL_RENDER_TRIANGLE] + f * pixels, (const int32_t *)arrays[MODAL_RENDER_OBJECT] + f * pixels);
+    if (r->picks) return modalrender_write_pick(r, in, arrays, err);
     for (int64_t f = 0; f < n; f++) out->blank += shows_nothing((const uint8_t *)(arrays[MODAL_RENDER_PICTURE] + f * pixels), r->width, r->height);
     for (int64_t f = 0; r->to_stdout && f < n; f++)
         MODAL_TRY(write_stream(r, in, out, first + f, (const uint8_t *)(arrays[MODAL_RENDER_PICTURE] + f * pixels), err));
@@ -177,7 +180,7 @@ modal_status modalrender_write(const modalrender_request *r, const modalrender_i
         modal_error mine = {0};
         const modalrender_output *o = &out->all[i % n_files];
         const int64_t f = i / n_files, floats = pixels * modal_render_arrays[o->buffer].components;
-        if (write_frame(r, o, first + f, arrays[o->buffer] + f * floats, &written, &mine) == MODAL_OK) continue;
+        if (write_frame(r, o, in->number + first + f, arrays[o->buffer] + f * floats, &written, &mine) == MODAL_OK) continue;
 #pragma omp critical
         if (status == MODAL_OK) status = mine.status, *err = mine;
     }
@@ -199,7 +202,7 @@ static modal_status write_manifest(const tool *t, const modalrender_request *r, 
     int64_t bytes = 0;
     const int n = out->n - 1;
     for (int i = 0; i < n; i++) {
-        outputs[i] = (tool_folder_output){out->all[i].name, out->all[i].kind, out->all[i].extension, out->all[i].file.temporary};
+        outputs[i] = (tool_folder_output){out->all[i].name, out->all[i].kind, out->all[i].extension, out->all[i].file.temporary, in->number};
         fields[i] = modal_render_arrays[out->all[i].buffer].name;
     }
     modal_manifest m = {.tool = t->program->name, .version = tool_version(), .arguments = t->command_line, .trajectory = r->input,
