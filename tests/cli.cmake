@@ -71,6 +71,11 @@ if(TARGET modalpack)
   add_test(NAME cli.render_look COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_render_look.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   set_tests_properties(cli.render_look PROPERTIES LABELS cli)
+  foreach(part exr modes ffprobe)
+    add_test(NAME cli.render_${part} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_render_formats.py ${part}
+             ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+    set_tests_properties(cli.render_${part} PROPERTIES LABELS cli SKIP_RETURN_CODE 77)
+  endforeach()
 
   foreach(part basis convert images glb gltf vtkhdf obj creases)
     add_test(NAME look.${part} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_look.py

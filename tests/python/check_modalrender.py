@@ -241,7 +241,7 @@ BAD = [
     (["--shadow", "none", "--shadow-size", "1024"], 2, "--shadow-size: there are none"),
     (["--shadow", "hard", "--shadow-width", "2"], 2, "--shadow-width: only of vsm"),
     (["--shadow-size", "100"], 2, "--shadow-size"),
-    (["--format", "gif"], 2, "--format: none of png, y4m, rgb, null, gif"),
+    (["--format", "gif"], 2, "--format: none of png, exr, y4m, rgb, null, gif"),
     (["--format", "rgb"], 2, "OUT must be -"),
     (["--rate", "25"], 2, "--rate: only with --format y4m"),
     (["--buffers", "depth,depth"], 2, "--buffers: twice, depth"),

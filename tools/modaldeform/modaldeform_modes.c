@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A basis instead of a trajectory: its modes swing, one after the other. What swings is a trajectory made here, so every
  * format and both meshes follow. */
-#include <ctype.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/basis/basis_h5.h"
@@ -13,79 +9,10 @@
 #include "lib/base/finite.h"
 #include "lib/base/memory.h"
 #include "lib/deform/reach.h"
+#include "tools/common/mode_swing.h"
 #include "tools/modaldeform/modaldeform.h"
 
-enum { CYCLE = 32 }; /* frames of one swing, which takes a second */
-
-/* The first and last mode of a part of the list, "4" or "4-7"; *text moves past it and its comma. */
-static modal_status read_part(const char **text, int32_t n_modes, int64_t part[2], modal_error *err)
-{
-    const char *start = *text, *c = start;
-    for (int i = 0; i < 2; i++) {
-        char *end = NULL;
-        if (i == 1 && *c != '-') {
-            part[1] = part[0];
-            break;
-        }
-        c += i;
-        if (!isdigit((unsigned char)*c)) return modal_error_set(err, MODAL_ERROR_USAGE, "--modes: not a list such as 0,2,5-8, %s", start);
-        part[i] = strtoll(c, &end, 10); /* of too many digits the largest number */
-        c = end;
-    }
-    if (*c && *c != ',') return modal_error_set(err, MODAL_ERROR_USAGE, "--modes: not a list such as 0,2,5-8, %s", start);
-    if (part[1] < part[0]) return modal_error_set(err, MODAL_ERROR_USAGE, "--modes: descends, %s", start);
-    if (part[1] >= n_modes)
-        return modal_error_set(err, MODAL_ERROR_USAGE, "--modes: the basis has modes 0 .. %d, %s", n_modes - 1, start);
-    *text = c + (*c == ',');
-    if (*c == ',' && !c[1]) return modal_error_set(err, MODAL_ERROR_USAGE, "--modes: not a list such as 0,2,5-8, %s", start);
-    return MODAL_OK;
-}
-
-/* The modes that are asked for, each once, in the order of the list; all without one. The caller frees *list. */
-static modal_status read_list(const char *text, int32_t n_modes, int32_t **list, int32_t *n, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    uint8_t *taken = NULL;
-    MODAL_TRY(modal_alloc_zero(&taken, n_modes, 1, "modes", err));
-    MODAL_TRY(modal_alloc(list, n_modes, sizeof **list, "modes", err));
-    *n = 0;
-    for (int32_t k = 0; !text && k < n_modes; k++) (*list)[(*n)++] = k;
-    if (text)
-        do {
-            int64_t part[2];
-            MODAL_TRY(read_part(&text, n_modes, part, err));
-            for (int64_t k = part[0]; k <= part[1]; k++) {
-                if (taken[k]++) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--modes: twice, %" PRId64, k);
-                (*list)[(*n)++] = (int32_t)k;
-            }
-        } while (*text);
-done:
-    modal_free(&taken);
-    return status;
-}
-
-/* [shapes][modes, as many as each has]: q_k at which the largest displacement is the share of the box's diagonal. */
-static modal_status find_amplitudes(const modaldeform_request *r, modaldeform_input *in, double **amplitudes,
-                                    modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    const modal_matrix_source tiles = {r->volume ? NULL : modal_basis_tiles_read, in->tiles};
-    for (int32_t i = 0; i < in->basis.n_shapes; i++) {
-        const modal_shape *s = &in->basis.shapes[i];
-        const double wanted = r->amplitude * modal_reach_diagonal(&s->surface);
-        MODAL_TRY(modal_alloc(&amplitudes[i], s->modes.n_modes, sizeof **amplitudes, "amplitudes", err));
-        MODAL_TRY(modal_reach_modes(s, i, &tiles, amplitudes[i], err));
-        for (int32_t k = 0; k < s->modes.n_modes; k++) {
-            const double most = amplitudes[i][k];
-            amplitudes[i][k] = wanted / most;
-            if (!isfinite(amplitudes[i][k]))
-                MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: shape %s: mode %d moves nothing, its largest displacement is %g m",
-                           in->basis_path, s->name ? s->name : "", k, most);
-        }
-    }
-done:
-    return status;
-}
+enum { CYCLE = TOOL_SWING_FRAMES };
 
 static modal_status copy_provenance(const modal_basis *basis, modal_trajectory *q, modal_error *err)
 {
@@ -123,40 +50,15 @@ modal_status modaldeform_swing_modes(tool *t, const modaldeform_request *r, moda
     modal_status status = MODAL_OK;
     modal_basis *b = &in->basis;
     modal_trajectory *q = &in->trajectory;
-    int32_t most = 0;
-    int64_t total = 0, n_values = 0;
-    double **amplitudes = NULL;
-    for (int32_t i = 0; i < b->n_objects; i++)
-        if (b->shapes[b->objects[i].shape].modes.n_modes > most) most = b->shapes[b->objects[i].shape].modes.n_modes;
-    MODAL_TRY(read_list(r->modes_text, most, &in->modes.list, &in->modes.n, err));
-    const int32_t *list = in->modes.list, n = in->modes.n;
-    MODAL_TRY(modal_alloc_zero(&amplitudes, b->n_shapes, sizeof *amplitudes, "amplitudes", err));
-    MODAL_TRY(find_amplitudes(r, in, amplitudes, err));
-    q->n_frames = r->show_arrays ? 1 : (int64_t)n * CYCLE;
-    q->n_objects = b->n_objects;
-    MODAL_TRY(modal_alloc(&q->mode_offsets, (int64_t)b->n_objects + 1, sizeof *q->mode_offsets, "modes", err));
-    total = modal_basis_mode_offsets(b, q->mode_offsets);
-    if (!modal_size_multiply(q->n_frames, total, &n_values)) n_values = -1;
-    MODAL_TRY(modal_alloc(&q->times, q->n_frames, sizeof *q->times, "times", err));
-    MODAL_TRY(modal_alloc_zero(&q->q, n_values, sizeof *q->q, "frames of the modes", err));
-    for (int64_t f = 0; f < q->n_frames; f++) {
-        const int32_t k = list[f / CYCLE];
-        q->times[f] = (double)f / CYCLE;
-        for (int32_t i = 0; i < b->n_objects; i++) {
-            const int32_t shape = b->objects[i].shape;
-            if (k < b->shapes[shape].modes.n_modes)
-                q->q[f * total + q->mode_offsets[i] + k] = amplitudes[shape][k] * sin(2 * M_PI * (double)(f % CYCLE) / CYCLE);
-        }
-    }
-    memcpy(q->basis_hash, b->hash, sizeof q->basis_hash);
-    memcpy(q->basis_recipe, b->recipe_hash, sizeof q->basis_recipe);
+    MODAL_TRY(tool_swing_list(r->modes_text, b, &in->modes.list, &in->modes.n, err));
+    const tool_swing swing = {.path = in->basis_path, .source = {r->volume ? NULL : modal_basis_tiles_read, in->tiles}, .amplitude = r->amplitude,
+                              .list = in->modes.list, .n = in->modes.n, .n_frames = r->show_arrays ? 1 : (int64_t)in->modes.n * CYCLE};
+    MODAL_TRY(tool_swing_make(&swing, b, q, err));
     MODAL_TRY(modal_copy_text(&q->basis_path, in->basis_path, SIZE_MAX, err));
     MODAL_TRY(copy_provenance(b, q, err));
     MODAL_TRY(modal_hash_file(in->basis_path, in->trajectory_hash, err));
-    tell(t, r, in, list, n);
+    tell(t, r, in, in->modes.list, in->modes.n);
 done:
-    for (int32_t i = 0; amplitudes && i < b->n_shapes; i++) modal_free(&amplitudes[i]);
-    modal_free(&amplitudes);
     return status;
 }
 

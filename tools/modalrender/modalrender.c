@@ -7,6 +7,7 @@
 #endif
 
 #include "formats/h5/h5_util.h"
+#include "formats/images/exr_write.h"
 #include "formats/images/png_write.h"
 #include "kernels/device.h"
 #include "kernels/registry.h"
@@ -29,18 +30,23 @@ static const tool_option options[] = {
      "rest in the order of triangles.",
      0},
     {"shadow-alpha", 0, "ALPHA", "0.5", "What is blended throws a shadow where its alpha exceeds this, 0 to 1.", 0},
-    {"crease", 0, "DEG", "40", "Edges that are sharper than this at rest are hard, degrees, 0 to 180.", TOOL_FIRST},
-    {"format", 0, "png|y4m|rgb|null", "png",
-     "png: OUT/png/NNNNNN.png; y4m and rgb (8 bits, row after row) go to standard output, OUT is -; null: no pictures.", TOOL_FIRST},
+    {"crease", 0, "DEG", "40", "Edges that are sharper than this at rest are hard, degrees, 0 to 180.", 0},
+    {"format", 0, "png|exr|y4m|rgb|null", "png",
+     "png: OUT/png/NNNNNN.png; exr: OUT/exr/NNNNNN.exr, linear light, with depths and --buffers as channels; "
+     "y4m and rgb (8 bits, row after row) go to standard output, OUT is -; null: no pictures.", TOOL_FIRST},
     {"buffers", 0, "LIST", NULL,
      "Also OUT/NAME/NNNNNN.npy of these: colour (linear light), depth (m along the view), normal, position (m), object, triangle (the "
      "user's number in its object; -1: none).",
      TOOL_FIRST},
+    {"exr-floats", 0, NULL, NULL, "Colours of exr in 32 bits, not 16.", 0},
     {"rate", 0, "FPS", NULL, "Frames a second that y4m says (default: as in the trajectory where that is from 1 to 120, else 25).", 0},
     {"normals", 0, "rigid|dynamic", "dynamic", "rigid: as at rest, turned with each object; dynamic: of the deformed surface.", 0},
+    {"modes", 0, "LIST", NULL,
+     "Of a basis: these modes swing, 0,2,5-8, one after the other, 32 frames and a second each (--amplitude alone: all).", 0},
+    {"amplitude", 0, "P%", "5%", "How far: the largest displacement of a mode, as a share of the box's diagonal.", 0},
     {"frames", 0, "A:B:STEP", NULL, "Frames to draw, as Python slices them: 10:20, ::5, -1: and so on, or one index.", TOOL_FIRST},
     {"share", 0, "I/N", NULL, "Of these frames the I-th of N parts, I from 0, for arrays of jobs: each in an OUT of its own, numbered as in the whole.", 0},
-    {"pick", 0, "X,Y[,FRAME]", NULL, "What is at a pixel (from the upper left, 0) of a frame, as JSON on standard output; OUT is -.", TOOL_FIRST},
+    {"pick", 0, "X,Y[,FRAME]", NULL, "What is at a pixel (from the upper left, 0) of a frame, as JSON on standard output; OUT is -.", 0},
     {"backend", 0, "NAME", "auto",
      "What computes: auto (a GPU if there is one, else the CPU), ref, cpu, cuda or cuda:N; several GPUs as cuda:0,1 or cuda:all.", 0},
     TOOL_OPTION_MEMORY_LIMIT,
@@ -53,7 +59,7 @@ static const tool_option options[] = {
 static void print_versions(FILE *to)
 {
     modal_device device;
-    fprintf(to, "%s\n%s\nback ends:\n", modal_h5_version(), modal_png_library());
+    fprintf(to, "%s\n%s\n%s\nback ends:\n", modal_h5_version(), modal_png_library(), modal_exr_library());
     for (int i = 0; i < modal_device_count(); i++)
         if (modal_device_describe(i, &device, NULL) == MODAL_OK) fprintf(to, "  %s: %s\n", device.name, device.hardware);
 }
@@ -68,12 +74,13 @@ static const tool_program program = {
     .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 2,
     .output_traits = TOOL_WRITES | TOOL_PIPE,
-    .notes = "TRAJ is a trajectory, or a basis, which is drawn at rest; - is standard input. OUT is a folder,\n"
-             "made if absent: png/000000.png and so on, what --buffers asks for, and manifest.json, which is\n"
-             "written last; or - for y4m and rgb. Materials, lights and cameras are those of --look\n"
-             "(formats/look.md).",
+    .notes = "TRAJ is a trajectory, or a basis, which is drawn at rest or, with --modes, swinging; - is\n"
+             "standard input. OUT is a folder, made if absent: png/000000.png and so on, what --buffers asks\n"
+             "for, and manifest.json, which is written last; or - for y4m and rgb. Materials, images, lights\n"
+             "and cameras are those of --look (formats/look.md).",
     .examples = "modalrender ring.h5 out\n"
                 "modalrender ring.h5 out --look ring.json --camera front --size 1920x1080 --samples 8\n"
+                "modalrender basis.h5 modes --modes 0-3 --amplitude 10%\n"
                 "modalrender ring.h5 out --frames 0 --shadow hard --buffers depth,normal,object\n"
                 "modalrender ring.h5 - --pick 480,270,15 --camera front --look ring.json\n"
                 "modalrender ring.h5 - --format y4m | ffmpeg -i - ring.mp4",

@@ -16,7 +16,8 @@
 #include "tools/common/textures.h"
 #include "tools/common/tool.h"
 
-typedef enum modalrender_format { MODALRENDER_PNG, MODALRENDER_Y4M, MODALRENDER_RGB, MODALRENDER_NULL, MODALRENDER_FORMATS } modalrender_format;
+typedef enum modalrender_format { MODALRENDER_PNG, MODALRENDER_EXR, MODALRENDER_Y4M, MODALRENDER_RGB, MODALRENDER_NULL,
+                                  MODALRENDER_FORMATS } modalrender_format;
 extern const char *const modalrender_format_names[MODALRENDER_FORMATS];
 
 /* What the command line asks for. */
@@ -24,8 +25,12 @@ typedef struct modalrender_request {
     const char *input, *folder, *basis_path, *look_path, *camera, *back_end, *normals_name;
     int from_stdin, to_stdout, of_basis, any_path, force, threads;
     modalrender_format format;
-    int buffers[MODAL_RENDER_BUFFERS]; /* those that become files; the picture is the format's */
+    int exr_floats;                    /* colours of exr in floats, not halves */
+    int buffers[MODAL_RENDER_BUFFERS]; /* those that become files, or channels of exr; the picture is the format's */
     tool_slice frames;
+    const char *modes; /* of a basis, whose modes swing; NULL: none do */
+    int swings;
+    double amplitude;
     int64_t share[2]; /* I of N; N 0: all */
     int picks;        /* not 0: what is at pixel pick[0], pick[1], of frame pick[2] */
     int64_t pick[3];

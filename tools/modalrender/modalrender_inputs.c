@@ -10,10 +10,11 @@
 #include "formats/h5/h5_util.h"
 #include "formats/json/look.h"
 #include "lib/base/memory.h"
+#include "tools/common/mode_swing.h"
 #include "tools/common/trajectory_input.h"
 #include "tools/modalrender/modalrender.h"
 
-const char *const modalrender_format_names[MODALRENDER_FORMATS] = {"png", "y4m", "rgb", "null"};
+const char *const modalrender_format_names[MODALRENDER_FORMATS] = {"png", "exr", "y4m", "rgb", "null"};
 
 /* ---- the command line ---- */
 
@@ -130,6 +131,9 @@ static modal_status read_outputs(const tool_arguments *a, modalrender_request *r
     for (int i = 0; i < MODAL_RENDER_BUFFERS; i++) any |= r->buffers[i];
     if (r->to_stdout && any) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--buffers: need a folder, OUT is -");
     r->buffers[MODAL_RENDER_PICTURE] = 1;
+    r->exr_floats = tool_count(a, "exr-floats") > 0;
+    if (r->exr_floats && r->format != MODALRENDER_EXR) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--exr-floats: only with --format exr");
+    if (r->format == MODALRENDER_EXR) r->buffers[MODAL_RENDER_COLOUR] = r->buffers[MODAL_RENDER_DEPTH] = 1;
     MODAL_TRY(tool_number(a, "rate", 1e-3, 1e6, &r->rate, err));
     if (r->to_stdout && r->share[1]) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--share: needs a folder, OUT is -");
     if (tool_count(a, "rate") && r->format != MODALRENDER_Y4M)
@@ -164,6 +168,9 @@ modal_status modalrender_read_request(tool *t, modalrender_request *r, modal_err
     MODAL_TRY(choose(a, "normals", normals + 1, 2, &which, err));
     r->normals = which == 0 ? MODAL_NORMALS_RIGID : MODAL_NORMALS_DYNAMIC;
     MODAL_TRY(read_materials(a, r, err));
+    r->modes = tool_value(a, "modes");
+    MODAL_TRY(tool_percent(a, "amplitude", &r->amplitude, err));
+    r->swings = r->modes || tool_count(a, "amplitude");
     MODAL_TRY(tool_slice_parse(tool_value(a, "frames"), &r->frames, err));
     MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
     if (tool_value(a, "memory-limit") && r->memory_limit <= 0)
@@ -194,6 +201,22 @@ done:
     return status;
 }
 
+/* Its modes swing, one after the other. */
+static modal_status swing(const modalrender_request *r, modalrender_input *in, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int32_t *list = NULL, n = 0;
+    MODAL_TRY(tool_swing_list(r->modes, &in->basis, &list, &n, err));
+    if (n == 0) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--amplitude: the basis has no modes, %s", r->input);
+    const tool_swing swinging = {.path = in->basis_path, .source = {modal_basis_tiles_read, in->tiles}, .amplitude = r->amplitude, .list = list, .n = n,
+                                 .n_frames = (int64_t)n * TOOL_SWING_FRAMES};
+    MODAL_TRY(tool_swing_make(&swinging, &in->basis, &in->trajectory, err));
+    memcpy(in->trajectory_hash, in->basis.hash, sizeof in->trajectory_hash);
+done:
+    modal_free(&list);
+    return status;
+}
+
 static modal_status read_basis(const modalrender_request *r, modalrender_input *in, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -201,7 +224,7 @@ static modal_status read_basis(const modalrender_request *r, modalrender_input *
     MODAL_TRY(tool_find_basis(given, r->input, &in->trajectory, &in->basis_path, err));
     MODAL_TRY(modal_basis_read(in->basis_path, MODAL_BASIS_SURFACE | MODAL_BASIS_LOOK, &in->basis, err));
     MODAL_TRY(modal_basis_tiles_open(&in->tiles, in->basis_path, &in->basis, &in->hdf5, err));
-    if (r->of_basis) MODAL_TRY(rest_trajectory(in, err));
+    if (r->of_basis) MODAL_TRY(r->swings ? swing(r, in, err) : rest_trajectory(in, err));
     if (modal_trajectory_check_basis(&in->trajectory, &in->basis, err) != MODAL_OK) {
         modal_error_context(err, "%s", r->input);
         status = err->status;
@@ -328,6 +351,7 @@ modal_status modalrender_read_inputs(tool *t, modalrender_request *r, modalrende
     r->of_basis = kind && strcmp(kind, "basis") == 0;
     if (r->of_basis && r->basis_path)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--basis: goes with a trajectory, but this is a basis, %s", r->input);
+    if (!r->of_basis && r->swings) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--modes, --amplitude: of a basis, but this is a trajectory, %s", r->input);
     if (!r->of_basis) MODAL_TRY(tool_read_trajectory(r->input, r->memory_limit, &in->trajectory, in->trajectory_hash, err));
     MODAL_TRY(read_basis(r, in, err));
     MODAL_TRY(select_frames(r, in, err));

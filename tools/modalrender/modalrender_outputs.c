@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/images/exr_write.h"
 #include "formats/images/npy.h"
 #include "formats/images/png_write.h"
 #include "formats/sequences/file_out.h"
@@ -32,7 +33,8 @@ modal_status modalrender_begin_outputs(const modalrender_request *r, modalrender
 {
     modal_status status = MODAL_OK;
     if (r->format == MODALRENDER_PNG) MODAL_TRY(add_output(r, out, MODAL_RENDER_PICTURE, "png", "png", "png", err));
-    for (int i = MODAL_RENDER_PICTURE + 1; i < MODAL_RENDER_BUFFERS; i++)
+    if (r->format == MODALRENDER_EXR) MODAL_TRY(add_output(r, out, MODAL_RENDER_COLOUR, "exr", "exr", "exr", err));
+    for (int i = MODAL_RENDER_PICTURE + 1; r->format != MODALRENDER_EXR && i < MODAL_RENDER_BUFFERS; i++)
         if (r->buffers[i]) MODAL_TRY(add_output(r, out, i, modal_render_arrays[i].name, "npy", "npy", err));
     if (out->n == 0) return MODAL_OK;
     out->folder = r->folder;
@@ -96,6 +98,36 @@ static modal_status write_frame(const modalrender_request *r, const modalrender_
         MODAL_TRY(write_file(o, frame, head, MODAL_NPY_HEAD, values, length, err));
         length += MODAL_NPY_HEAD;
     }
+    *written += length;
+done:
+    modal_free(&bytes);
+    return status;
+}
+
+/* A frame as one file: colours, depths and what else was asked for. */
+static modal_status write_exr(const modalrender_request *r, const modalrender_output *o, int64_t number, int64_t f, float *const arrays[MODAL_RENDER_BUFFERS],
+                              int64_t *written, modal_error *err)
+{
+    static const char *const names[MODAL_RENDER_BUFFERS][3] = {
+        [MODAL_RENDER_COLOUR] = {"R", "G", "B"}, [MODAL_RENDER_TRIANGLE] = {"triangle"}, [MODAL_RENDER_OBJECT] = {"object"},
+        [MODAL_RENDER_DEPTH] = {"Z"}, [MODAL_RENDER_NORMAL] = {"N.X", "N.Y", "N.Z"}, [MODAL_RENDER_POSITION] = {"P.X", "P.Y", "P.Z"}};
+    modal_status status = MODAL_OK;
+    modal_exr_channel channels[3 * MODAL_RENDER_BUFFERS];
+    uint8_t *bytes = NULL;
+    int64_t length = 0;
+    int n = 0;
+    for (int i = MODAL_RENDER_PICTURE + 1; i < MODAL_RENDER_BUFFERS; i++) {
+        const int components = modal_render_arrays[i].components;
+        const float *values = r->buffers[i] ? arrays[i] + f * components * (int64_t)r->width * r->height : NULL;
+        const int whole = i == MODAL_RENDER_TRIANGLE || i == MODAL_RENDER_OBJECT;
+        for (int k = 0; values && k < components; k++)
+            channels[n++] = (modal_exr_channel){names[i][k], whole                                             ? MODAL_EXR_UINT
+                                                             : i == MODAL_RENDER_COLOUR && !r->exr_floats ? MODAL_EXR_HALF
+                                                                                                          : MODAL_EXR_FLOAT,
+                                                values + k, 4 * components};
+    }
+    MODAL_TRY(modal_exr_encode(channels, n, r->width, r->height, &bytes, &length, err));
+    MODAL_TRY(write_file(o, number, NULL, 0, bytes, length, err));
     *written += length;
 done:
     modal_free(&bytes);
@@ -180,7 +212,9 @@ modal_status modalrender_write(const modalrender_request *r, const modalrender_i
         modal_error mine = {0};
         const modalrender_output *o = &out->all[i % n_files];
         const int64_t f = i / n_files, floats = pixels * modal_render_arrays[o->buffer].components;
-        if (write_frame(r, o, in->number + first + f, arrays[o->buffer] + f * floats, &written, &mine) == MODAL_OK) continue;
+        if ((r->format == MODALRENDER_EXR ? write_exr(r, o, in->number + first + f, f, arrays, &written, &mine)
+                                          : write_frame(r, o, in->number + first + f, arrays[o->buffer] + f * floats, &written, &mine)) == MODAL_OK)
+            continue;
 #pragma omp critical
         if (status == MODAL_OK) status = mine.status, *err = mine;
     }

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""modalrender --format exr beside NumPy's buffers, read here and by OpenEXR's own programs; swinging modes; streams as ffprobe counts them.
+usage: check_render_formats.py exr|modes|ffprobe BIN; 77: what it needs is not there"""
+import json
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+import numpy as np
+
+part, tools = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
+os.chdir(tempfile.mkdtemp(prefix="render-formats-"))
+SIZE = ("--size", "75x53", "--shadow-size", "512", "-q")
+
+
+def check(condition, *what):
+    if not condition:
+        sys.exit("FAILED: " + " ".join(map(str, what)))
+
+
+def skip(why):
+    print("skipped:", why)
+    sys.exit(77)
+
+
+def run(*words, code=0, error=None, tool="modalrender"):
+    got = subprocess.run([tools / tool, *map(str, words)], capture_output=True)
+    text = got.stderr.decode()
+    check(got.returncode == code, words, got.returncode, text)
+    if code:
+        check(text.count("\n") == 1 and error in text, words, text)
+    return got
+
+
+def read_exr(name):
+    """Channels by name, [height, width], of scan lines compressed by ZIP (OpenEXR File Layout)."""
+    with open(name, "rb") as f:
+        data = f.read()
+    check(struct.unpack("<II", data[:8]) == (20000630, 2), name, "head")
+    at, head = 8, {}
+    while data[at]:
+        end = data.index(0, at)
+        after = data.index(0, end + 1)
+        size, = struct.unpack("<i", data[after + 1:after + 5])
+        head[data[at:end].decode()] = data[after + 5:after + 5 + size]
+        at = after + 5 + size
+    at += 1
+    left, top, right, bottom = struct.unpack("<4i", head["dataWindow"])
+    width, height = right - left + 1, bottom - top + 1
+    check(head["compression"] == b"\x03" and head["lineOrder"] == b"\0", name, head["compression"])
+    channels, c = [], head["channels"]
+    while c[0]:
+        end = c.index(0)
+        channels.append((c[:end].decode(), ("<u4", "<f2", "<f4")[struct.unpack("<i", c[end + 1:end + 5])[0]]))
+        c = c[end + 17:]
+    n_chunks = (height + 15) // 16
+    offsets = struct.unpack(f"<{n_chunks}Q", data[at:at + 8 * n_chunks])
+    out = {name: np.zeros((height, width), kind) for name, kind in channels}
+    row = sum(width * np.dtype(kind).itemsize for _, kind in channels)
+    for offset in offsets:
+        y, size = struct.unpack("<ii", data[offset:offset + 8])
+        rows = min(16, height - y)
+        body = data[offset + 8:offset + 8 + size]
+        if size < rows * row:  # halves of bytes, differences
+            b = np.frombuffer(zlib.decompress(body), "u1").astype("i8")
+            b[1:] -= 128
+            b = np.cumsum(b).astype("u1")
+            half = (len(b) + 1) // 2
+            whole = np.zeros(len(b), "u1")
+            whole[0::2], whole[1::2] = b[:half], b[half:]
+            body = whole.tobytes()
+        check(len(body) == rows * row, name, "chunk", y, len(body))
+        place = 0
+        for k in range(rows):
+            for channel, kind in channels:
+                length = width * np.dtype(kind).itemsize
+                out[channel][y + k] = np.frombuffer(body[place:place + length], kind)
+                place += length
+    return out
+
+
+def make_inputs():
+    with open("x.node", "w", encoding="utf-8") as f:
+        f.write("8 3 0 0\n" + "".join(f"{i} {i & 1} {i >> 1 & 1} {3 * (i >> 2)}\n" for i in range(8)))
+    with open("x.ele", "w", encoding="utf-8") as f:
+        f.write("6 4 0\n" + "".join(f"{i} {' '.join(t)}\n" for i, t in enumerate(("0137", "0327", "0267", "0647", "0457", "0517"))))
+    run("x.node", "b.h5", "--young", "2e11", "--poisson", "0.3", "--density", "7800", "--fixed", "plane:0,0,0:0,0,-1", "--modes", 3, "-q", tool="modalpack")
+    run("b.h5", "t.h5", "--duration", 0.02, "--fps", 500, "--initial", "0=1", "-q", tool="modalsim")
+
+
+make_inputs()
+if part == "exr":
+    if b"OpenEXR absent" in run("-V").stdout:
+        run("t.h5", "bad", "--format", "exr", code=4, error="without OpenEXR")
+        check(not os.path.exists("bad"), "left something")
+        skip("built without OpenEXR")
+    run("t.h5", "n", *SIZE, "--buffers", "colour,depth,normal,position,object,triangle", "--frames", ":3")
+    for words, kind in (([], "<f2"), (["--exr-floats"], "<f4")):
+        run("t.h5", "e", "-f", *SIZE, "--format", "exr", "--buffers", "normal,position,object,triangle", "--frames", ":3", *words)
+        check(sorted(os.listdir("e")) == ["exr", "manifest.json"] and len(os.listdir("e/exr")) == 3, os.listdir("e"))
+        run("--check", "e", tool="modalinfo")
+        for frame in range(3):
+            b = {k: np.load(f"n/{k}/{frame:06}.npy") for k in ("colour", "depth", "normal", "position", "object", "triangle")}
+            got = read_exr(f"e/exr/{frame:06}.exr")
+            for i, c in enumerate("RGB"):
+                check(got[c].dtype == kind and (got[c] == b["colour"][..., i].astype(kind)).all(), frame, c)
+            for i, c in enumerate("XYZ"):
+                check((got["N." + c] == b["normal"][..., i]).all() and (got["P." + c] == b["position"][..., i]).all(), frame, c)
+            check((got["Z"] == b["depth"]).all() and (got["object"] == b["object"].view("u4")).all(), frame, "Z, object")
+            check((got["triangle"] == b["triangle"].view("u4")).all() and (b["object"] == 0).sum() > 100, frame, "triangle")
+    run("t.h5", "again", *SIZE, "--format", "exr", "--buffers", "normal,position,object,triangle", "--frames", ":3", "--exr-floats", "-j3")
+    for frame in range(3):
+        name = f"exr/{frame:06}.exr"
+        check(open("e/" + name, "rb").read() == open("again/" + name, "rb").read(), "other bytes with other threads")
+    run("t.h5", "bad", "--exr-floats", code=2, error="--exr-floats: only with --format exr")
+    run("t.h5", "-", "--format", "exr", code=2, error="--format: exr needs a folder")
+    for program in ("exrheader", "exrmaketiled"):  # the second reads all pixels, by the C++ library
+        if not shutil.which(program):
+            print("skipped:", program, "is not there")
+            continue
+        got = subprocess.run([program, "e/exr/000001.exr"] + ["tiled.exr"] * (program == "exrmaketiled"), capture_output=True, text=True)
+        check(got.returncode == 0, program, got)
+        if program == "exrheader":
+            check("R, 32-bit floating-point" in got.stdout and "object, 32-bit unsigned integer" in got.stdout and "(0 0) - (74 52)" in got.stdout, got.stdout)
+
+if part == "modes":
+    run("b.h5", "m", "--size", "75x53", "-q", "--modes", "1,0", "--amplitude", "10%", "--buffers", "position,object")
+    check(len(os.listdir("m/png")) == 64, os.listdir("m/png"))
+    pictures = [open(f"m/png/{i:06}.png", "rb").read() for i in range(64)]
+    check(pictures[0] == pictures[32] and pictures[8] != pictures[40] and pictures[8] != pictures[24], "swings begin at rest")
+    # at a quarter of a swing the largest displacement is 10 % of the diagonal, at most so much on what is seen
+    rest, bent = (np.load(f"m/position/{i:06}.npy") for i in (0, 8))
+    run("b.h5", "one", "--size", "75x53", "-q", "--modes", "1", "--amplitude", "10%", "--frames", 8)
+    check(open("one/png/000000.png", "rb").read() != pictures[0], "one mode, one frame")
+    run("b.h5", "bad", "--modes", "7", code=2, error="--modes: the basis has modes 0 .. 2, 7")
+    run("b.h5", "bad", "--modes", "a", code=2, error="--modes: not a list")
+    run("b.h5", "bad", "--amplitude", "0%", code=2, error="--amplitude")
+    run("t.h5", "bad", "--modes", "0", code=2, error="--modes, --amplitude: of a basis")
+    manifest = json.load(open("m/manifest.json", encoding="utf-8"))
+    check(manifest["frames"]["count"] == 64 and abs(manifest["frames"]["last_time"] - 63 / 32) < 1e-9, manifest["frames"])
+    there = np.load("m/object/000008.npy") == 0
+    high = bent[there][:, 2].max()
+    check(there.sum() > 100 and np.isfinite(bent).all() and abs(high - 3) < 0.4, high)
+
+if part == "ffprobe":
+    if not shutil.which("ffprobe"):
+        skip("ffprobe is not there")
+    for words, rate in (([], "25/1"), (["--rate", "30"], "30/1"), (["--rate", "23.976"], "2997/125")):
+        with open("s.y4m", "wb") as f:
+            f.write(run("t.h5", "-", *SIZE, "--format", "y4m", *words).stdout)
+        got = subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-show_entries", "stream=width,height,r_frame_rate,nb_read_frames,pix_fmt", "-of",
+                              "json", "s.y4m"], capture_output=True, text=True)
+        stream = json.loads(got.stdout)["streams"][0]
+        check(stream == {"width": 75, "height": 53, "pix_fmt": "yuv444p", "r_frame_rate": rate, "nb_read_frames": "11"}, stream)
+print(f"modalrender {part}: all as it should be")
