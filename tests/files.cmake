@@ -49,7 +49,7 @@ if(TARGET modalpack AND TARGET modalplace AND TARGET modaldeform)
   set_tests_properties(formats.python_types PROPERTIES LABELS "formats;clients" SKIP_RETURN_CODE 77 TIMEOUT 120)
   if(TARGET modalsim)
     add_test(NAME formats.python_notebook COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_notebook.py
-             ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} $<IF:$<BOOL:${MODAL_SANITIZE}>,-,$<TARGET_FILE:libmodaltools>>)
+             ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} ${library})
     set_tests_properties(formats.python_notebook PROPERTIES LABELS "cli;formats;clients" SKIP_RETURN_CODE 77 TIMEOUT 300)
   endif()
   set_tests_properties(formats.python_package PROPERTIES LABELS "cli;formats" SKIP_RETURN_CODE 77 TIMEOUT 300)
