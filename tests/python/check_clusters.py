@@ -21,6 +21,7 @@ import urllib.request
 import h5py
 import numpy as np
 
+import browser
 import soft_box
 from check_large import write_basis, write_trajectory
 from tool_run import binaries, must, run
@@ -259,6 +260,7 @@ def check_map():
     if curl:
         got = subprocess.run([curl, "-s", "-r", f"{offset}-{offset + length - 1}", address], capture_output=True, check=True)
         must(got.stdout == points[7].tobytes(), "curl")
+    play(server.server_address[1], sequence)
     server.shutdown()
     run("modaldeform", "t.h5", "rounded", "--precision", "1e-4")
     rounded = json.loads(run("modalinfo", "--map", "rounded/sequence.vtkhdf").stdout)
@@ -273,6 +275,24 @@ def check_map():
     with open("cut.h5", "wb") as f:
         f.write(whole[:len(whole) // 2])
     run("modalinfo", "--map", "cut.h5", code=3)
+
+
+def play(port, sequence):
+    """The page, where there is Chromium."""
+    program = browser.find_program()
+    if not program:
+        print("no Chromium here: the page was not played")
+        return
+    shutil.copy(f"{source}/docs/examples/map/play.html", "out")
+    with open("out/map.json", "w") as f:
+        json.dump(sequence, f)
+    window = browser.Browser(program, os.getcwd(), 800, 600)
+    try:
+        window("Page.navigate", url=f"http://127.0.0.1:{port}/play.html")
+        window.wait("/^frame [1-8] of 9/.test(document.getElementById('state')?.textContent)", "frames")
+        window.picture()
+    finally:
+        window.end()
 
 
 def check_snakemake():
