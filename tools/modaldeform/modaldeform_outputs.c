@@ -80,7 +80,10 @@ static modal_status refuse_shares(const modaldeform_request *r, modal_error *err
 void modaldeform_discard_shares(const modaldeform_request *r)
 {
     char path[4096];
+    struct stat info;
     if (!r->force || r->dry) return;
+    /* Without that folder a .part is one of --resume. */
+    if (snprintf(path, sizeof path, "%s/" TOOL_SHARES_FOLDER, r->folder) >= (int)sizeof path || lstat(path, &info) != 0) return;
     for (int i = 0; i < MODAL_SEQUENCE_FORMATS; i++) {
         const modal_sequence_format *f = modal_sequence_formats[i];
         if (f->lay_out && snprintf(path, sizeof path, "%s/%s.part", r->folder, f->files[0]) < (int)sizeof path) unlink(path);
