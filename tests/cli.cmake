@@ -76,6 +76,9 @@ if(TARGET modalpack)
              ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
     set_tests_properties(cli.render_${part} PROPERTIES LABELS cli SKIP_RETURN_CODE 77)
   endforeach()
+  add_test(NAME cli.octree COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_octree.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
+  set_tests_properties(cli.octree PROPERTIES LABELS cli TIMEOUT 300)
 
   foreach(part basis convert images glb gltf vtkhdf obj creases)
     add_test(NAME look.${part} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_look.py

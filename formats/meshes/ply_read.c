@@ -19,7 +19,7 @@ static const struct {
                   {"float", F32}, {"float32", F32}, {"double", F64}, {"float64", F64}};
 
 /* What a property is good for here. */
-typedef enum ply_role { OTHER, X, Y, Z, U, V, CORNERS, N_ROLES } ply_role;
+typedef enum ply_role { OTHER, X, Y, Z, U, V, RED, GREEN, BLUE, ALPHA, CORNERS, N_ROLES } ply_role;
 
 typedef struct ply_property {
     ply_type count_type; /* of a list, else NONE */
@@ -41,7 +41,7 @@ typedef struct ply_reader {
     int64_t n_properties, property_capacity;
     ply_element *elements;
     int64_t n_elements, element_capacity;
-    int64_t uv_capacity;
+    int64_t uv_capacity, colour_capacity;
     int64_t strip[2], n_strip; /* the last two corners of the strip being read, and how many it has had */
 } ply_reader;
 
@@ -69,7 +69,7 @@ static ply_role find_role(int kind, const char *name, int64_t length, int is_lis
         const char *name;
         ply_role role;
     } roles[] = {{"x", X}, {"y", Y}, {"z", Z}, {"s", U}, {"u", U}, {"texture_u", U},
-                 {"t", V}, {"v", V}, {"texture_v", V}};
+                 {"t", V}, {"v", V}, {"texture_v", V}, {"red", RED}, {"green", GREEN}, {"blue", BLUE}, {"alpha", ALPHA}};
     if (kind >= FACE && is_list && (modal_token_is(name, length, "vertex_indices") ||
                                     modal_token_is(name, length, "vertex_index")))
         return CORNERS;
@@ -317,10 +317,38 @@ done:
     return status;
 }
 
+static int has_colours(const ply_element *element)
+{
+    return element->kind == VERTEX && element->roles & 1 << RED && element->roles & 1 << GREEN && element->roles & 1 << BLUE;
+}
+
+/* Of bytes as they are, of floats 0 to 1; other types have no colours. */
+static modal_status add_colour(ply_reader *reader, const ply_element *element, const double values[N_ROLES])
+{
+    modal_status status = MODAL_OK;
+    modal_surface_mesh *surface = reader->builder.surface;
+    double scale[N_ROLES] = {0};
+    for (int64_t i = 0; i < element->n_properties; i++) {
+        const ply_property *property = &reader->properties[element->first_property + i];
+        scale[property->role] = property->type == U8 ? 1 : property->type >= F32 ? 255 : 0;
+        if (property->role >= RED && property->role <= ALPHA && scale[property->role] == 0) return MODAL_OK;
+    }
+    const int64_t at = 4 * (surface->n_vertices - 1);
+    MODAL_TRY(modal_grow(&surface->colours, &reader->colour_capacity, at + 4, 1, "colours", reader->text.err));
+    for (int k = 0; k < 4; k++) {
+        const double value = k == 3 && scale[ALPHA] == 0 ? 255 : scale[RED + k] * values[RED + k];
+        surface->colours[at + k] = (uint8_t)lrint(value < 0 ? 0 : value > 255 ? 255 : value);
+    }
+done:
+    return status;
+}
+
 static modal_status read_instance(ply_reader *reader, const ply_element *element)
 {
     static const char *const names[N_ROLES] = {"property",     "x coordinate", "y coordinate",
-                                               "z coordinate", "u",            "v"};
+                                               "z coordinate", "u",            "v",
+                                               "red",          "green",        "blue",
+                                               "alpha",        "vertex number"};
     modal_status status = MODAL_OK;
     modal_text *text = &reader->text;
     modal_surface_mesh *surface = reader->builder.surface;
@@ -342,6 +370,7 @@ static modal_status read_instance(ply_reader *reader, const ply_element *element
             memcpy(surface->uv + 2 * surface->n_uv++, values + U, 2 * sizeof *values);
         }
     }
+    if (has_colours(element)) MODAL_TRY(add_colour(reader, element, values));
     if (element->kind == FACE)
         MODAL_TRY(modal_surface_builder_polygon(&reader->builder, corners, n_corners));
     if (reader->encoding == TEXT) MODAL_TRY(modal_text_end_line(text));
@@ -422,7 +451,7 @@ static modal_status read_plain(ply_reader *reader, const ply_element *element, i
 {
     *n = 0;
     if (reader->encoding != LITTLE || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__) return MODAL_OK;
-    if (element->kind == VERTEX && !(element->roles & 1 << U && element->roles & 1 << V))
+    if (element->kind == VERTEX && !(element->roles & 1 << U && element->roles & 1 << V) && !has_colours(element))
         return read_plain_vertices(reader, element, most, n);
     return element->kind == FACE ? read_plain_faces(reader, element, most, n) : MODAL_OK;
 }

@@ -337,6 +337,7 @@ static modal_status remove_unused(modal_surface_mesh *surface, modal_surface_rep
     for (int64_t v = 0; v < surface->n_vertices; v++) {
         if (!number[v]) continue;
         memmove(surface->positions + 3 * kept, surface->positions + 3 * v, 3 * sizeof(double));
+        if (surface->colours) memmove(surface->colours + 4 * kept, surface->colours + 4 * v, 4);
         number[v] = (int32_t)kept++;
     }
     for (int64_t c = 0; c < 3 * surface->n_triangles; c++)

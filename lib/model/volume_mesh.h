@@ -126,6 +126,7 @@ typedef struct modal_surface_mesh {
     int64_t n_uv;
     double *uv;           /* [n_uv, 2], or NULL */
     int32_t *triangle_uv; /* [n_triangles, 3] indices of uv, or NULL */
+    uint8_t *colours;     /* [n_vertices, 4] red green blue alpha as sRGB (.ply), or NULL */
     int32_t n_parts;
     char **part_names;      /* [n_parts] named parts of the surface, or NULL */
     int32_t *triangle_part; /* [n_triangles] index of a part, -1 = in none; or NULL where n_parts is 0 */

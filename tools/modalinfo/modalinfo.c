@@ -15,6 +15,7 @@
 #include "formats/meshes/surface_read.h"
 #include "formats/sequences/sequence_vtkhdf.h"
 #include "formats/snapshots/snapshots_check.h"
+#include "formats/octree/octree_h5.h"
 #include "formats/textures/textures_h5.h"
 #include "formats/trajectory/trajectory_h5.h"
 #include "formats/json/json_text.h"
@@ -63,7 +64,7 @@ static const tool_program program = {
     .output_traits = TOOL_WRITES,
     .notes =
         "FILE is a mesh or a surface (formats/meshes.md), a basis.h5, a traj.h5, a sequence.vtkhdf (or its\n"
-        ".xdmf), a textures.h5, or the folder that modaldeform wrote (or its manifest.json). With --check,\n"
+        ".xdmf), a textures.h5, an octree.h5, or the folder that modaldeform wrote (or its manifest.json). With --check,\n"
         "exit code 1 means that a rule is broken, or that a motion is wrong by its own measures\n"
         "(formats/trajectory.md), 3 that the file is none of these or cannot be read at all. FILE may be\n"
         "-, standard input.",
@@ -106,6 +107,7 @@ static const kind kinds[] = {
     {"output", modalinfo_describe_output, modalinfo_check_output, NULL},
     {"snapshots", modalinfo_describe_snapshots, modal_snapshots_check, NULL},
     {"textures", modalinfo_describe_textures, modal_textures_check, NULL},
+    {"octree", modalinfo_describe_octree, modal_octree_check, NULL},
     {"shares", modalinfo_describe_shares, modalinfo_check_shares, NULL},
 };
 

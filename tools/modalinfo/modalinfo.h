@@ -17,6 +17,7 @@ modal_status modalinfo_describe_basis(const char *path, json_t **info, modal_err
 modal_status modalinfo_describe_trajectory(const char *path, json_t **info, modal_error *err);
 modal_status modalinfo_describe_snapshots(const char *path, json_t **info, modal_error *err);
 modal_status modalinfo_describe_textures(const char *path, json_t **info, modal_error *err);
+modal_status modalinfo_describe_octree(const char *path, json_t **info, modal_error *err);
 modal_status modalinfo_describe_sequence(const char *path, json_t **info, modal_error *err);
 
 /* Adds to the description of a sequence how its arrays of one number are distributed in every frame, and prints that. */

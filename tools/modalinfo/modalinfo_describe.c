@@ -9,6 +9,7 @@
 #include "formats/h5/provenance_h5.h"
 #include "formats/sequences/sequence_checked.h"
 #include "formats/snapshots/snapshots_check.h"
+#include "formats/octree/octree_h5.h"
 #include "formats/textures/textures_h5.h"
 #include "formats/trajectory/trajectory_h5.h"
 #include "formats/json/json_text.h"
@@ -414,6 +415,29 @@ modal_status modalinfo_describe_textures(const char *path, json_t **info, modal_
     set(object, "classes", classes);
     set_integer(object, "texel_bytes", modal_textures_bytes(&textures));
     modal_textures_free(&textures);
+    *info = object;
+    return MODAL_OK;
+}
+
+modal_status modalinfo_describe_octree(const char *path, json_t **info, modal_error *err)
+{
+    modal_octree_file file;
+    const modal_status status = modal_octree_read(path, &file, err);
+    if (status != MODAL_OK) return status;
+    const modal_octree *o = &file.octree;
+    json_t *object = begin(path, "octree");
+    set(object, "channels", json_string(modal_octree_channels_name(o->channels)));
+    set_integer(object, "n", o->side);
+    set_integer(object, "depth", o->depth);
+    set_integer(object, "points_a_side", (int64_t)1 << modal_octree_bits(o));
+    set(object, "cell", json_real(o->size / (double)((int64_t)1 << modal_octree_bits(o))));
+    set_integer(object, "samples", o->n_samples);
+    set_integer(object, "cells", o->n_cells);
+    set_integer(object, "nodes", o->n_nodes);
+    set_integer(object, "triangles", o->n_triangles);
+    set(object, "source_hash", json_string(o->source_hash));
+    set(object, "provenance", provenance(file.provenance, file.n_provenance));
+    modal_octree_file_free(&file);
     *info = object;
     return MODAL_OK;
 }

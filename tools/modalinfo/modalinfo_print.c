@@ -288,6 +288,15 @@ static void print_textures(FILE *to, const json_t *info)
                 integer(class, "layers"), integer(class, "levels"));
 }
 
+static void print_octree(FILE *to, const json_t *info)
+{
+    put(to, "channels", info, "channels");
+    fprintf(to, "%-22s%lld levels of %lld^3 cells, %lld points a side, %.6g m apart\n", "tree", integer(info, "depth"), integer(info, "n"),
+            integer(info, "points_a_side"), json_real_value(json_object_get(info, "cell")));
+    fprintf(to, "%-22s%lld, %lld cells meet the surface, %lld nodes\n%-22s%lld triangles, %s\n", "samples", integer(info, "samples"), integer(info, "cells"),
+            integer(info, "nodes"), "built around", integer(info, "triangles"), json_string_value(json_object_get(info, "source_hash")));
+}
+
 static void print_output(FILE *to, const json_t *manifest)
 {
     size_t i;
@@ -355,6 +364,9 @@ void modalinfo_print(FILE *to, const json_t *info)
         print_output(to, json_object_get(info, "manifest"));
     } else if (strcmp(type, "textures") == 0) {
         print_textures(to, info);
+    } else if (strcmp(type, "octree") == 0) {
+        print_provenance(to, info);
+        print_octree(to, info);
     } else {
         print_provenance(to, info);
         print_sequence(to, info);

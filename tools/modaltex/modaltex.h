@@ -5,7 +5,7 @@
 
 #include "tools/common/tool.h"
 
-#define MODALTEX_COMMANDS "look pack" /* with blanks between them: what the first operand is one of */
+#define MODALTEX_COMMANDS "look pack build paint sample" /* with blanks between them: what the first operand is one of */
 
 /* A command is a program of its own whose first operand is its name. `run` returns what main returns. */
 typedef struct modaltex_command {
@@ -19,5 +19,14 @@ int modaltex_look(int argc, char **argv);
 
 extern const tool_program modaltex_pack_program;
 int modaltex_pack(int argc, char **argv);
+
+extern const tool_program modaltex_build_program;
+int modaltex_build(int argc, char **argv);
+
+extern const tool_program modaltex_paint_program;
+int modaltex_paint(int argc, char **argv);
+
+extern const tool_program modaltex_sample_program;
+int modaltex_sample(int argc, char **argv);
 
 #endif

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """python3 tools/python/validate [--seconds N] FILE...: does each file keep the rules of its specification (formats/*.md)?
-A program of its own, made from these pages alone: of basis, trajectory, snapshots, checkpoint, sequence.vtkhdf and textures. Each
+A program of its own, made from these pages alone: of basis, trajectory, snapshots, checkpoint, sequence.vtkhdf, textures and octree. Each
 finding is a line `FILE: place: what`. Exit codes: 0 all are sound, 1 a rule is broken, 2 usage, 3 a file cannot be read.
 Every file has a process of its own with N seconds of processor time (default 60, and one a megabyte), since HDF5 may
 crash or hang on damaged metadata. Needs h5py (3.7 or later) and numpy; arrays are read whole."""
@@ -12,11 +12,12 @@ import sys
 from basis import Basis
 from container import File, Unreadable
 from motion import check_checkpoint, check_snapshots, check_trajectory
+from octree import check_octree
 from sequence import Sequence
 from textures import check_textures
 
 KINDS = {"basis": Basis, "trajectory": check_trajectory, "snapshots": check_snapshots, "checkpoint": check_checkpoint,
-         "sequence": Sequence, "textures": check_textures}
+         "sequence": Sequence, "textures": check_textures, "octree": check_octree}
 
 
 def check(path):

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/model/octree.h"
+
+#include "lib/base/memory.h"
+
+const char *modal_octree_channels_name(modal_octree_channels channels)
+{
+    static const char *const names[MODAL_OCTREE_CHANNELS] = {"rgba8", "float", "float3"};
+    return names[channels];
+}
+
+void modal_octree_free(modal_octree *octree)
+{
+    modal_free(&octree->node_offsets);
+    modal_free(&octree->cells);
+    modal_free(&octree->keys);
+    modal_free(&octree->values);
+    modal_free(&octree->triangles);
+    modal_free(&octree->barycentric);
+    *octree = (modal_octree){0};
+}

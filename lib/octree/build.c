@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cells that triangles meet, each thread in a set of its own; their union, widened by one along every axis, is the samples. */
+#include "lib/octree/build.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "kernels/octree_lookup/octree_lookup.h"
+#include "lib/base/memory.h"
+#include "lib/octree/bricks.h"
+#include "lib/octree/nearest.h"
+#include "lib/octree/overlap.h"
+
+enum { BORDER = 2, LEFT = 5 }; /* lattice steps before the surface, and before and behind it together */
+
+typedef struct cell_set {
+    modal_bricks bricks;
+    uint64_t last_key; /* of the block that was used last */
+    int64_t last, n_flat;
+    modal_status status;
+    modal_error err;
+} cell_set;
+
+static void add_run(void *context, int axis, int64_t u, int64_t v, int64_t first, int64_t last)
+{
+    cell_set *set = context;
+    uint32_t c[3];
+    c[(axis + 1) % 3] = (uint32_t)u;
+    c[(axis + 2) % 3] = (uint32_t)v;
+    for (int64_t w = first; w <= last && set->status == MODAL_OK; w++) {
+        c[axis] = (uint32_t)w;
+        const uint64_t key = modal_morton(c[0] >> 2, c[1] >> 2, c[2] >> 2);
+        if (set->last < 0 || key != set->last_key) {
+            set->status = modal_bricks_at(&set->bricks, key, &set->last, &set->err);
+            set->last_key = key;
+            if (set->status != MODAL_OK) return;
+        }
+        set->bricks.masks[set->last] |= (uint64_t)1 << modal_octree_place(c[0], c[1], c[2], 0);
+    }
+}
+
+/* Cells, one set for each thread. */
+static modal_status make_cells(const modal_octree_request *r, const modal_octree_frame *frame, double margin, modal_bricks *cells, int64_t *n_flat,
+                               modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int n_sets = omp_get_max_threads();
+    cell_set *sets = NULL;
+    int stopped = 0;
+    MODAL_TRY(modal_alloc_zero(&sets, n_sets, sizeof *sets, "cells", err));
+    for (int i = 0; i < n_sets; i++) sets[i].last = -1;
+#pragma omp parallel for schedule(dynamic, 256) num_threads(n_sets)
+    for (int64_t t = 0; t < r->n_triangles; t++) {
+        cell_set *set = &sets[omp_get_thread_num()];
+        double p[9];
+        int stop;
+#pragma omp atomic read
+        stop = stopped;
+        if (set->status != MODAL_OK || stop) continue;
+        if (omp_get_thread_num() == 0 && t % 256 == 0 &&
+            modal_progress_report(r->progress, "cells", (double)t / (double)r->n_triangles, NULL) != MODAL_OK) {
+#pragma omp atomic write
+            stopped = 1;
+        }
+        modal_octree_corners(frame, r->triangles + 3 * t, p);
+        set->n_flat += !modal_overlap_runs(p, -margin, 1 + margin, add_run, set);
+    }
+    if (stopped) MODAL_FAIL(err, MODAL_ERROR_INTERRUPTED, "cells: interrupted");
+    *n_flat = 0;
+    for (int i = 0; i < n_sets; i++) {
+        if (sets[i].status != MODAL_OK) {
+            *err = sets[i].err;
+            status = sets[i].status;
+            goto done;
+        }
+        *n_flat += sets[i].n_flat;
+        MODAL_TRY(modal_bricks_add(cells, &sets[i].bricks, err));
+    }
+done:
+    for (int i = 0; sets && i < n_sets; i++) modal_bricks_free(&sets[i].bricks);
+    modal_free(&sets);
+    return status;
+}
+
+static modal_status place_cube(const modal_octree_request *r, modal_octree *o, modal_error *err)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, longest = 0;
+    for (int64_t t = 0; t < r->n_triangles; t++) /* vertices that no triangle has do not count */
+        for (int j = 0; j < 3; j++)
+            for (int k = 0; k < 3; k++) {
+                const double x = r->positions[3 * (int64_t)r->triangles[3 * t + j] + k];
+                if (!isfinite(x))
+                    return modal_error_set(err, MODAL_ERROR_INPUT, "vertex %d: not finite, %g", r->triangles[3 * t + j], x);
+                low[k] = fmin(low[k], x);
+                high[k] = fmax(high[k], x);
+            }
+    for (int k = 0; k < 3; k++) longest = fmax(longest, high[k] - low[k]);
+    if (r->n_triangles == 0 || !(longest > 0) || !isfinite(longest)) return modal_error_set(err, MODAL_ERROR_INPUT, "the surface has no area");
+    const int bits = modal_octree_bits(o);
+    const double cell = longest / (ldexp(1.0, bits) - LEFT);
+    o->size = ldexp(cell, bits);
+    for (int k = 0; k < 3; k++) o->origin[k] = low[k] - BORDER * cell;
+    return MODAL_OK;
+}
+
+/* Keys in Morton order, and which of them begin cells. */
+static void list_samples(const modal_bricks *cells, const modal_bricks *samples, int64_t *keys, uint8_t *begins)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < samples->n; i++) {
+        const int64_t cell = modal_bricks_find(cells, samples->keys[i]);
+        int64_t at = samples->first[i];
+        for (uint64_t m = samples->masks[i]; m; m &= m - 1, at++) {
+            const int place = __builtin_ctzll(m);
+            keys[at] = (int64_t)(samples->keys[i] << 6 | (unsigned)place);
+            begins[at] = cell >= 0 && (cells->masks[cell] >> place & 1);
+        }
+    }
+}
+
+modal_status modal_octree_make_nodes(modal_octree *o, const uint8_t *begins, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int digit = 3 * modal_octree_side_bits(o);
+    const int64_t width = (int64_t)1 << digit;
+    MODAL_TRY(modal_alloc(&o->node_offsets, o->depth + 1, sizeof *o->node_offsets, "nodes", err));
+    o->node_offsets[0] = 0;
+    for (int level = 0; level < o->depth; level++) {
+        const int shift = digit * (o->depth - level);
+        int64_t n = o->n_samples > 0;
+#pragma omp parallel for reduction(+ : n)
+        for (int64_t i = 1; i < o->n_samples; i++) n += (shift < 63 ? o->keys[i] >> shift != o->keys[i - 1] >> shift : 0);
+        o->node_offsets[level + 1] = o->node_offsets[level] + n;
+    }
+    o->n_nodes = o->node_offsets[o->depth];
+    if (o->n_nodes >= MODAL_OCTREE_MOST)
+        MODAL_FAIL(err, MODAL_ERROR_MEMORY, "nodes of the tree: at most %d, %lld", MODAL_OCTREE_MOST - 1, (long long)o->n_nodes);
+    MODAL_TRY(modal_alloc_zero(&o->cells, o->n_nodes * width, sizeof *o->cells, "nodes", err));
+    for (int level = 0; level < o->depth; level++) {
+        const int shift = digit * (o->depth - level), child_shift = shift - digit;
+        int64_t node = o->node_offsets[level], child = o->node_offsets[level + 1];
+        for (int64_t i = 0; i < o->n_samples; i++) {
+            const int64_t key = o->keys[i], before = i ? o->keys[i - 1] : key;
+            if (i && shift < 63 && key >> shift != before >> shift) node++;
+            const int64_t at = node * width + (key >> child_shift & (width - 1));
+            if (level == o->depth - 1) o->cells[at] = modal_octree_leaf(i, begins[i]);
+            else if (i == 0 || key >> child_shift != before >> child_shift) o->cells[at] = (int32_t)child++;
+        }
+    }
+done:
+    return status;
+}
+
+modal_status modal_octree_neighbours(const modal_octree *o, double *mean, modal_error *err)
+{
+    modal_bricks bricks = {0};
+    const modal_status status = modal_bricks_of_keys(o->keys, o->n_samples, &bricks, err);
+    if (status != MODAL_OK) return status;
+    int64_t n = 0;
+#pragma omp parallel for schedule(static) reduction(+ : n)
+    for (int64_t b = 0; b < bricks.n; b++) {
+        int64_t near[27];
+        const int32_t x = modal_morton_squeeze(bricks.keys[b]), y = modal_morton_squeeze(bricks.keys[b] >> 1), z = modal_morton_squeeze(bricks.keys[b] >> 2);
+        for (int k = 0; k < 27; k++) {
+            const int64_t i = x + k % 3 - 1, j = y + k / 3 % 3 - 1, l = z + k / 9 - 1;
+            near[k] = i < 0 || j < 0 || l < 0 ? -1 : modal_bricks_find(&bricks, modal_morton(i, j, l));
+        }
+        for (uint64_t m = bricks.masks[b]; m; m &= m - 1) {
+            const int place = __builtin_ctzll(m);
+            const int c[3] = {modal_morton_squeeze((uint64_t)place), modal_morton_squeeze((uint64_t)place >> 1), modal_morton_squeeze((uint64_t)place >> 2)};
+            for (int k = 0; k < 27; k++) {
+                const int i = c[0] + k % 3 + 3, j = c[1] + k / 3 % 3 + 3, l = c[2] + k / 9 + 3; /* 3 to 8: 4 is the block's first */
+                const int64_t in = near[i / 4 + 3 * (j / 4) + 9 * (l / 4)];
+                n += k != 13 && in >= 0 && (bricks.masks[in] >> modal_octree_place((unsigned)i, (unsigned)j, (unsigned)l, 0) & 1);
+            }
+        }
+    }
+    *mean = o->n_samples ? (double)n / (double)o->n_samples : 0;
+    modal_bricks_free(&bricks);
+    return MODAL_OK;
+}
+
+/* Bytes that the octree and what it is made with will take. */
+static modal_status check_memory(const modal_octree_request *r, int64_t n_samples, int64_t n_bricks, modal_error *err)
+{
+    const int64_t nodes = 8 * n_bricks; /* no more than that below the blocks, and few above them */
+    const double bytes = (double)n_samples * (8 + 1 + (double)modal_octree_value_bytes(r->channels) + 12 + 8) + (double)nodes * 32 + 40.0 * (double)n_bricks;
+    if (n_samples >= MODAL_OCTREE_MOST)
+        return modal_error_set(err, MODAL_ERROR_MEMORY, "%lld samples, at most %d; a resolution of %lld has room", (long long)n_samples,
+                               MODAL_OCTREE_MOST - 1, (long long)((double)r->resolution * sqrt(MODAL_OCTREE_MOST / (double)n_samples) / 2));
+    if (r->memory_limit > 0 && bytes > (double)r->memory_limit)
+        return modal_error_set(err, MODAL_ERROR_MEMORY, "--memory-limit: %lld samples need %.0f bytes, of %lld", (long long)n_samples, bytes,
+                               (long long)r->memory_limit);
+    return MODAL_OK;
+}
+
+static modal_status start_values(modal_octree *o, modal_error *err)
+{
+    const size_t bytes = modal_octree_value_bytes(o->channels);
+    const modal_status status = modal_alloc(&o->values, o->n_samples, bytes, "values", err);
+    if (status == MODAL_OK) memset(o->values, o->channels == MODAL_OCTREE_RGBA8 ? 255 : 0, (size_t)o->n_samples * bytes);
+    return status;
+}
+
+static void sign(const modal_octree_request *r, modal_hash *hash, char text[MODAL_HASH_TEXT])
+{
+    modal_hash_array(hash, "positions", r->positions, 3 * r->n_vertices, sizeof *r->positions);
+    modal_hash_array(hash, "triangles", r->triangles, 3 * r->n_triangles, sizeof *r->triangles);
+    modal_hash_text(hash, text);
+}
+
+modal_status modal_octree_build(const modal_octree_request *r, modal_octree *o, int64_t *n_flat, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_bricks cells = {0}, samples = {0};
+    modal_octree_frame frame = {0};
+    modal_hash *hash = NULL;
+    uint8_t *begins = NULL;
+    *o = (modal_octree){.side = r->side, .channels = r->channels, .n_triangles = r->n_triangles, .depth = 1};
+    while ((int64_t)1 << modal_octree_bits(o) < r->resolution || modal_octree_bits(o) < 3) o->depth++;
+    if (modal_octree_bits(o) > MODAL_OCTREE_BITS)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "a resolution of %lld: at most %d", (long long)r->resolution,
+                   1 << (MODAL_OCTREE_BITS - MODAL_OCTREE_BITS % modal_octree_side_bits(o)));
+    MODAL_TRY(place_cube(r, o, err));
+    frame = (modal_octree_frame){r->positions, {o->origin[0], o->origin[1], o->origin[2]}, ldexp(1.0, modal_octree_bits(o)) / o->size};
+    const double margin = fmax(ldexp(1.0, modal_octree_bits(o) - 20), ldexp(1.0, -11));
+    MODAL_TRY(make_cells(r, &frame, margin, &cells, n_flat, err));
+    if (cells.n == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "the surface has no area");
+    MODAL_TRY(modal_bricks_add(&samples, &cells, err));
+    for (int axis = 0; axis < 3; axis++) MODAL_TRY(modal_bricks_widen(&samples, axis, err));
+    MODAL_TRY(modal_bricks_finish(&cells, err));
+    MODAL_TRY(modal_bricks_finish(&samples, err));
+    o->n_samples = samples.first[samples.n];
+    o->n_cells = cells.first[cells.n];
+    MODAL_TRY(check_memory(r, o->n_samples, samples.n, err));
+    MODAL_TRY(modal_alloc(&o->keys, o->n_samples, sizeof *o->keys, "samples", err));
+    MODAL_TRY(modal_alloc(&begins, o->n_samples, 1, "samples", err));
+    list_samples(&cells, &samples, o->keys, begins);
+    modal_bricks_free(&cells);
+    MODAL_TRY(modal_octree_make_nodes(o, begins, err));
+    MODAL_TRY(start_values(o, err));
+    MODAL_TRY(modal_octree_nearest(&frame, r->triangles, margin, &samples, r->progress, o, err));
+    MODAL_TRY(modal_hash_new(&hash, err));
+    sign(r, hash, o->source_hash);
+done:
+    modal_hash_delete(hash);
+    modal_bricks_free(&cells);
+    modal_bricks_free(&samples);
+    modal_free(&begins);
+    if (status != MODAL_OK) modal_octree_free(o);
+    return status;
+}

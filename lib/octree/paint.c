@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/octree/paint.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lib/texture/mips.h"
+
+/* ---- solids ---- */
+
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* Product of the offset with one of twelve gradients, the middles of a cube's edges. */
+static double slope(int64_t x, int64_t y, int64_t z, uint64_t seed, double u, double v, double w)
+{
+    static const double gradients[12][3] = {{1, 1, 0}, {-1, 1, 0}, {1, -1, 0}, {-1, -1, 0}, {1, 0, 1}, {-1, 0, 1},
+                                            {1, 0, -1}, {-1, 0, -1}, {0, 1, 1}, {0, -1, 1}, {0, 1, -1}, {0, -1, -1}};
+    const uint64_t h = mix(mix(mix((uint64_t)x + seed * 0x9e3779b97f4a7c15u) + (uint64_t)y) + (uint64_t)z);
+    const double *g = gradients[h % 12];
+    return g[0] * u + g[1] * v + g[2] * w;
+}
+
+double modal_noise(const double p[3], uint64_t seed)
+{
+    int64_t c[3];
+    double f[3], s[3], sum = 0;
+    for (int k = 0; k < 3; k++) {
+        const double low = floor(p[k]);
+        c[k] = (int64_t)low;
+        f[k] = p[k] - low;
+        s[k] = f[k] * f[k] * f[k] * (f[k] * (f[k] * 6 - 15) + 10);
+    }
+    for (int k = 0; k < 8; k++) {
+        const int i = k & 1, j = k >> 1 & 1, l = k >> 2;
+        sum += (i ? s[0] : 1 - s[0]) * (j ? s[1] : 1 - s[1]) * (l ? s[2] : 1 - s[2]) *
+               slope(c[0] + i, c[1] + j, c[2] + l, seed, f[0] - i, f[1] - j, f[2] - l);
+    }
+    return sum;
+}
+
+/* Octaves of noise, each half as large and half as strong. */
+static double turbulence(const modal_layer *layer, const double x[3])
+{
+    double sum = 0, strength = 1, scale = 1 / layer->scale, p[3];
+    for (int64_t i = 0; i < layer->octaves; i++, strength /= 2, scale *= 2) {
+        for (int k = 0; k < 3; k++) p[k] = x[k] * scale;
+        sum += strength * modal_noise(p, (uint64_t)(layer->seed + i));
+    }
+    return sum;
+}
+
+/* 0 to 1: how far from `from` to `to` the solid is at x. */
+static double solid(const modal_layer *layer, const double x[3])
+{
+    double along = 0, square = 0, y[3];
+    switch (layer->kind) {
+    case MODAL_LAYER_FILL: return 0;
+    case MODAL_LAYER_CHECKER: return (int64_t)(floor(x[0] / layer->scale) + floor(x[1] / layer->scale) + floor(x[2] / layer->scale)) & 1;
+    case MODAL_LAYER_NOISE: return fmin(1, fmax(0, 0.5 + 0.5 * turbulence(layer, x)));
+    case MODAL_LAYER_MARBLE:
+        for (int k = 0; k < 3; k++) along += layer->axis[k] * x[k];
+        return 0.5 + 0.5 * sin(2 * M_PI * (along / layer->scale + layer->turbulence * turbulence(layer, x)));
+    default: /* wood: rings sharpen outwards */
+        for (int k = 0; k < 3; k++) y[k] = x[k] - layer->centre[k], along += layer->axis[k] * y[k];
+        for (int k = 0; k < 3; k++) square += (y[k] - along * layer->axis[k]) * (y[k] - along * layer->axis[k]);
+        const double ring = sqrt(square) / layer->scale + layer->turbulence * turbulence(layer, x), part = ring - floor(ring);
+        return part * part;
+    }
+}
+
+/* ---- over what is there ---- */
+
+/* `value` covers `cover` of a sample. */
+static void blend(const modal_octree *o, int64_t i, const double value[4], double cover)
+{
+    if (!(cover > 0)) return;
+    if (o->channels != MODAL_OCTREE_RGBA8) {
+        const int width = modal_octree_width(o->channels);
+        float *to = (float *)o->values + width * i;
+        for (int c = 0; c < width; c++) to[c] = (float)((double)to[c] + cover * (value[c] - (double)to[c]));
+        return;
+    }
+    uint8_t *to = (uint8_t *)o->values + 4 * i;
+    const double over = cover * value[3], below = to[3] / 255.0 * (1 - over), alpha = over + below;
+    for (int c = 0; c < 3 && alpha > 0; c++) {
+        const double byte = 255 * value[c], low = floor(byte); /* linear light between two steps of sRGB */
+        const double a = (double)modal_srgb_to_linear((uint8_t)low), b = (double)modal_srgb_to_linear((uint8_t)fmin(255, low + 1));
+        to[c] = modal_srgb_from_linear((float)((over * (a + (byte - low) * (b - a)) + below * (double)modal_srgb_to_linear(to[c])) / alpha));
+    }
+    to[3] = (uint8_t)lrint(255 * alpha);
+}
+
+static void sample_position(const modal_octree *o, int64_t i, double x[3])
+{
+    const double step = o->size / ldexp(1.0, modal_octree_bits(o));
+    for (int k = 0; k < 3; k++) x[k] = o->origin[k] + step * modal_morton_squeeze((uint64_t)o->keys[i] >> k);
+}
+
+static void paint_solid(modal_octree *o, const modal_layer *layer)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < o->n_samples; i++) {
+        double x[3], value[4];
+        sample_position(o, i, x);
+        const double t = solid(layer, x);
+        for (int c = 0; c < 4; c++) value[c] = layer->from[c] + t * (layer->to[c] - layer->from[c]);
+        blend(o, i, value, layer->opacity);
+    }
+}
+
+/* A stroke's cover falls from its opacity at the centre to nothing at the radius, smoothly. */
+static void paint_strokes(modal_octree *o, const modal_layer *layer)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < o->n_samples; i++) {
+        double x[3];
+        sample_position(o, i, x);
+        for (int64_t s = 0; s < layer->n_strokes; s++) {
+            const modal_stroke *stroke = &layer->strokes[s];
+            double square = 0;
+            for (int k = 0; k < 3; k++) square += (x[k] - stroke->centre[k]) * (x[k] - stroke->centre[k]);
+            const double left = 1 - square / (stroke->radius * stroke->radius);
+            if (left > 0) blend(o, i, stroke->value, layer->opacity * stroke->opacity * left * left);
+        }
+    }
+}
+
+static void paint_colours(modal_octree *o, const modal_layer *layer, const modal_vertex_values *at)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < o->n_samples; i++) {
+        const int32_t *corner = at->triangles + 3 * (int64_t)o->triangles[i];
+        const double b = (double)o->barycentric[2 * i], c = (double)o->barycentric[2 * i + 1], weights[3] = {1 - b - c, b, c};
+        double value[4];
+        for (int k = 0; k < 4; k++) {
+            double sum = 0;
+            for (int j = 0; j < 3; j++) {
+                const uint8_t v = at->colours[4 * (int64_t)corner[j] + k];
+                sum += weights[j] * (k < 3 ? (double)modal_srgb_to_linear(v) : v / 255.0);
+            }
+            value[k] = k < 3 ? modal_srgb_from_linear((float)fmin(1, fmax(0, sum))) / 255.0 : fmin(1, fmax(0, sum));
+        }
+        blend(o, i, value, layer->opacity);
+    }
+}
+
+modal_status modal_octree_paint(modal_octree *o, const modal_layer *layer, const modal_vertex_values *at, modal_error *err)
+{
+    if (layer->kind == MODAL_LAYER_STROKES) {
+        paint_strokes(o, layer);
+    } else if (layer->kind == MODAL_LAYER_COLOURS) {
+        if (o->channels != MODAL_OCTREE_RGBA8)
+            return modal_error_set(err, MODAL_ERROR_INPUT, "colours need a texture of rgba8, %s", modal_octree_channels_name(o->channels));
+        if (at->n_triangles != o->n_triangles)
+            return modal_error_set(err, MODAL_ERROR_INPUT, "%lld triangles, the texture's surface has %lld", (long long)at->n_triangles,
+                                   (long long)o->n_triangles);
+        paint_colours(o, layer, at);
+    } else {
+        paint_solid(o, layer);
+    }
+    return MODAL_OK;
+}

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Octree textures. usage: check_octree.py BIN_FOLDER REPOSITORY
+modaltex build, paint and sample beside an own computation; the same bytes for any number of threads; the rules of formats/octree.md by
+modalinfo --check and by the validator, with a file broken for each; what is refused."""
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+
+from tool_run import must, run
+
+repository = os.path.abspath(sys.argv[2])
+rng = np.random.default_rng(5)
+
+
+def sphere(n=24, m=12):
+    """Positions and triangles of a sphere, away from the origin."""
+    ring = np.array([[np.sin(np.pi * (j + 1) / (m + 1)) * np.cos(2 * np.pi * i / n), np.sin(np.pi * (j + 1) / (m + 1)) * np.sin(2 * np.pi * i / n),
+                      np.cos(np.pi * (j + 1) / (m + 1))] for j in range(m) for i in range(n)])
+    points = np.vstack([ring, [[0, 0, 1], [0, 0, -1]]]) * 0.5 + [3, -2, 1]
+    at = lambda j, i: j * n + i % n
+    faces = [t for j in range(m - 1) for i in range(n) for t in ((at(j, i), at(j + 1, i), at(j + 1, i + 1)), (at(j, i), at(j + 1, i + 1), at(j, i + 1)))]
+    faces += [(n * m, at(0, i), at(0, i + 1)) for i in range(n)] + [(n * m + 1, at(m - 1, i + 1), at(m - 1, i)) for i in range(n)]
+    return points, np.array(faces, np.int32)
+
+
+def write_ply(path, points, faces, colours=None, kind="uchar"):
+    with open(path, "wb") as f:
+        head = "ply\nformat binary_little_endian 1.0\nelement vertex %d\nproperty double x\nproperty double y\nproperty double z\n" % len(points)
+        head += "".join(f"property {kind} {c}\n" for c in ("red", "green", "blue")) if colours is not None else ""
+        f.write((head + "element face %d\nproperty list uchar int vertex_indices\nend_header\n" % len(faces)).encode())
+        for i, p in enumerate(points):
+            f.write(struct.pack("<3d", *p))
+            if colours is not None:
+                f.write(struct.pack("<3B" if kind == "uchar" else "<3f", *colours[i]))
+        for t in faces:
+            f.write(struct.pack("<B3i", 3, *t))
+
+
+def read_ply(path):
+    """Columns of numbers at the vertices of what sample writes."""
+    data = open(path, "rb").read()
+    head, body = data.split(b"end_header\n", 1)
+    n = int(head.split(b"element vertex ")[1].split()[0])
+    names = [line.split() for line in head.decode().split("\n") if line.startswith("property") and "list" not in line]
+    kinds = {"double": "<f8", "float": "<f4", "uchar": "u1"}
+    return np.frombuffer(body, np.dtype([(name, kinds[kind]) for _, kind, name in names]), n)
+
+
+def json_file(name, text):
+    with open(name, "w", encoding="utf-8") as f:
+        f.write(text)
+    return name
+
+
+def validate(path, code=0):
+    got = subprocess.run([sys.executable, os.path.join(repository, "tools/python/validate"), path], capture_output=True, text=True)
+    must(got.returncode == code, path, "validator:", got.returncode, got.stdout, got.stderr)
+
+
+def positions(path):
+    """Of the samples, by the lines of Python in formats/octree.md."""
+    with h5py.File(path) as f:
+        n, depth, size = (f["tree"].attrs[k] for k in ("n", "depth", "size"))
+        key = f["samples/key"][:]
+        bits = lambda k: sum(((key >> (3 * i + k)) & 1) << i for i in range(20))
+        return f["tree/origin"][:] + np.stack([bits(k) for k in range(3)], 1) * size / n**depth
+
+
+def srgb(x):
+    """To linear light."""
+    return np.where(x <= 0.04045, x / 12.92, ((x + 0.055) / 1.055) ** 2.4)
+
+
+def check_values(points, faces):
+    """Painted by hand, sampled by the tool: a linear function on the surface."""
+    inside = rng.dirichlet([1, 1, 1], len(faces))
+    more = np.einsum("ij,ijk->ik", inside, points[faces])
+    write_ply("points.ply", more, np.arange(len(more) // 3 * 3, dtype=np.int32).reshape(-1, 3))
+    for n in (2, 4, 8):
+        run("modaltex", "build", "s.ply", "f.h5", "--resolution", 64, "--channels", "float3", "--n", n, "-f")
+        x = positions("f.h5")
+        with h5py.File("f.h5", "r+") as f:
+            must(f["tree"].attrs["n"] == n and len(f["tree/node_offsets"]) == {2: 7, 4: 4, 8: 3}[n], "depth")
+            f["samples/values"][:] = np.stack([np.ones(len(x)), x @ [1, 2, -1], x[:, 2]], 1)
+        got = run("modaltex", "sample", "f.h5", "points.ply", "v.ply", "-f")
+        must(got.stderr == "", got.stderr)
+        v = read_ply("v.ply")
+        must((v["value_x"] == 1).all() and np.abs(v["value_y"] - more @ [1, 2, -1]).max() < 2e-6 and np.abs(v["value_z"] - more[:, 2]).max() < 1e-6, "values")
+        validate("f.h5")
+    got = run("modaltex", "sample", "f.h5", "far.ply", "v.ply", "-f")
+    must("warning: 3 of 3 vertices are outside of the texture, they get 0" in got.stderr and (read_ply("v.ply")["value_x"] == 0).all(), got.stderr)
+
+
+def check_layers(points, faces):
+    run("modaltex", "build", "s.ply", "t.h5", "--resolution", 64, "-q")
+    x = positions("t.h5")
+    json_file("l.json", '{"layers": [{"kind": "checker", "from": [1, 0, 0], "to": [0, 0, 1], "scale": 0.17}]}')
+    run("modaltex", "paint", "t.h5", "l.json", "p.h5", "-q")
+    odd = np.floor(x / 0.17).sum(1).astype(int) & 1
+    with h5py.File("p.h5") as f:
+        must((f["samples/values"][:] == np.where(odd[:, None], [0, 0, 255, 255], [255, 0, 0, 255])).all(), "checker")
+        must(list(f["provenance"]) == ["0000", "0001"], "provenance")
+    json_file("l.json", '{"layers": [{"kind": "fill", "value": [0.2, 0.4, 0.6]}, {"kind": "strokes", "opacity": 0.75, "strokes": '
+              '[{"centre": [3.5, -2, 1], "radius": 0.4, "value": [1, 0.5, 0, 0.5], "opacity": 0.5}]}]}')
+    run("modaltex", "paint", "t.h5", "l.json", "p.h5", "-q", "-f")
+    left = np.maximum(0, 1 - ((x - [3.5, -2, 1]) ** 2).sum(1) / 0.16) ** 2
+    over = (0.75 * 0.5 * 0.5 * left)[:, None]
+    linear = over * srgb(np.array([1, 0.5, 0])) + (1 - over) * srgb(np.array([51, 102, 153]) / 255)
+    with h5py.File("p.h5") as f:
+        got = f["samples/values"][:]
+        must((got[:, 3] == 255).all() and np.abs(srgb(got[:, :3] / 255) - linear).max() < 0.6 / 255 * 2.3, "strokes", np.abs(srgb(got[:, :3] / 255) - linear).max())
+    # colours of the vertices, at the nearest point, and back at the vertices
+    for kind, scale in (("uchar", 1), ("float", 255)):
+        colours = rng.integers(0, 256, (len(points), 3)) / scale
+        write_ply("colours.ply", points, faces, [tuple(c) if scale > 1 else tuple(map(int, c)) for c in colours], kind)
+        json_file("l.json", '{"layers": [{"kind": "colours", "file": "colours.ply"}]}')
+        run("modaltex", "paint", "t.h5", "l.json", "p.h5", "-q", "-f")
+        with h5py.File("p.h5") as f:
+            t, w = faces[f["samples/triangle"][:]], f["samples/barycentric"][:]
+            weights = np.stack([1 - w.sum(1), w[:, 0], w[:, 1]], 1)
+            want = np.einsum("ij,ijk->ik", weights, srgb(colours * scale / 255)[t])
+            near = np.einsum("ij,ijk->ik", weights, points[t])
+            must(np.abs(srgb(f["samples/values"][:, :3] / 255) - want).max() < 0.012, "colours", np.abs(srgb(f["samples/values"][:, :3] / 255) - want).max())
+            must(np.linalg.norm(near - x, axis=1).max() < 1.8 * f["tree"].attrs["size"] / 64, "nearest points")
+    for solid in ("noise", "marble", "wood"):
+        json_file("l.json", '{"layers": [{"kind": "%s", "from": [0, 0, 0], "to": [1, 1, 1], "scale": 0.1, "seed": 3}]}' % solid)
+        for j in (1, 2):
+            run("modaltex", "paint", "t.h5", "l.json", f"p{j}.h5", "-q", "-f", "-j", j)
+        with h5py.File("p1.h5") as f, h5py.File("p2.h5") as g:
+            grey = f["samples/values"][:, 0]
+            must((f["samples/values"][:] == g["samples/values"][:]).all() and grey.min() < 40 and grey.max() > 215, solid, grey.min(), grey.max())
+        validate("p1.h5")
+
+
+def check_threads():
+    for j in (1, 2, 3):
+        run("modaltex", "build", "s.ply", "same.h5", "--resolution", 128, "-q", "-f", "-j", j)
+        with h5py.File("same.h5") as f:
+            mine = {name: f[name][()].tobytes() for name in ("samples/key", "samples/triangle", "samples/barycentric", "tree/cells")}
+        must(j == 1 or mine == first, "bytes of", j, "threads")
+        first = mine
+    got = run("modaltex", "build", "s.ply", "r.h5", "--resolution", 128, "--report", "-")
+    must('"samples"' in got.stdout and "points a side" in got.stderr, got)
+
+
+def check_basis():
+    points, faces = sphere()
+    subprocess.run([f"{sys.argv[1]}/modalpack", "--rigid", "s.ply", "basis.h5", "-q"], check=True)
+    run("modaltex", "build", "basis.h5", "b.h5", "--resolution", 64, "-q")
+    run("modaltex", "build", "s.ply", "t64.h5", "--resolution", 64, "-q")
+    with h5py.File("b.h5") as f, h5py.File("t64.h5") as g:
+        must(f.attrs["source_hash"] == g.attrs["source_hash"] and (f["samples/triangle"][:] == g["samples/triangle"][:]).all(), "of a basis and of its surface")
+    run("modaltex", "build", "basis.h5", "none.h5", "--shape", 1, code=2, says="--shape: the basis has 1, 1")
+
+
+def check_broken():
+    """Each rule of the page, broken once: both checkers see it."""
+    def change(name, do):
+        shutil.copy("t.h5", "bad.h5")
+        with h5py.File("bad.h5", "r+") as f:
+            do(f)
+        got = run("modalinfo", "bad.h5", "--check", code=1)
+        must("bad.h5: " in got.stdout + got.stderr, name, got)
+        validate("bad.h5", 1)
+        run("modaltex", "sample", "bad.h5", "s.ply", "none.ply", code=3, says="bad.h5: ")
+        must(not os.path.exists("none.ply"), name, "left an output")
+
+    def put(path, at, value):
+        def do(f):
+            f[path][at] = value
+        return do
+
+    def attribute(path, name, value):
+        def do(f):
+            f[path].attrs.modify(name, value)
+        return do
+
+    with h5py.File("t.h5") as f:
+        key, cells, offsets = f["samples/key"][:], f["tree/cells"][:], f["tree/node_offsets"][:]
+    used, empty = np.argwhere(cells > 0), np.argwhere(cells == 0)
+    no_cell = np.argwhere((cells < 0) & ((-cells - 1) % 2 == 0))
+    corner = None
+    for row, column in no_cell[::-1]:  # the last sample begins no cell: its corners are not there
+        corner = (row, column)
+        break
+    change("n", attribute("tree", "n", np.int64(3)))
+    change("depth", attribute("tree", "depth", np.int64(21)))
+    change("size", attribute("tree", "size", np.float64(0)))
+    change("channels", attribute("/", "channels", "float"))
+    change("origin", put("tree/origin", 1, np.nan))
+    change("keys", put("samples/key", 5, key[4]))
+    change("last key", put("samples/key", len(key) - 1, 2**60))
+    change("triangle", put("samples/triangle", 7, 10**6))
+    change("weights", put("samples/barycentric", 3, (0.7, 0.7)))
+    change("child", put("tree/cells", tuple(used[3]), int(cells[tuple(used[3])]) + 1))
+    change("loop", put("tree/cells", tuple(used[3]), 1))
+    change("empty", put("tree/cells", tuple(empty[3]), 4))
+    change("offsets", put("tree/node_offsets", 3, offsets[3] + 1))
+    change("corner", put("tree/cells", corner, int(cells[corner]) - 1))
+    with h5py.File("t.h5") as f:
+        must("pack" not in f, "")
+    data = open("t.h5", "rb").read()
+    for length in np.linspace(0, len(data) - 1, 60).astype(int):
+        with open("cut.h5", "wb") as f:
+            f.write(data[:length])
+        run("modaltex", "sample", "cut.h5", "s.ply", "none.ply", code=3, says="cut.h5")
+
+
+def check_refused(points, faces):
+    run("modaltex", "build", "s.ply", "x.h5", "--n", 3, code=2, says="--n: not 2, 4 or 8, 3")
+    run("modaltex", "build", "s.ply", "x.h5", "--resolution", 7, code=2, says="--resolution: ")
+    run("modaltex", "build", "s.ply", "x.h5", "--channels", "rgb", code=2, says="--channels: not rgba8, float or float3, rgb")
+    run("modaltex", "build", "s.ply", "x.h5", "--resolution", 1024, "--memory-limit", "1M", code=4, says="--memory-limit: ")
+    run("modaltex", "build", "s.ply", "t.h5", code=2, says="t.h5: ")
+    run("modaltex", "sample", "t.h5", "s.ply", "x.ply", "--filter", "cubic", code=2, says="--filter: not trilinear or nearest, cubic")
+    run("modaltex", "sample", "s.ply", "s.ply", "x.ply", code=3, says="s.ply: ")
+    nan = points.copy()
+    nan[3, 1] = np.nan
+    write_ply("nan.ply", nan, faces)
+    run("modaltex", "build", "nan.ply", "x.h5", code=3, says="nan.ply")
+    write_ply("flat.ply", np.zeros((3, 3)), faces[:1] * 0 + [0, 1, 2])
+    run("modaltex", "build", "flat.ply", "x.h5", code=3, says="flat.ply: the surface has no area")
+    half = faces[: len(faces) // 2]  # open, with an edge of three triangles and one without area
+    odd = np.vstack([half, [[half[0][0], half[0][1], 100]], [[1, 0, 0]]])
+    odd[-1] = (200, 200, 201)
+    write_ply("odd.ply", points, odd[:-1])
+    run("modaltex", "build", "odd.ply", "odd.h5", "--resolution", 32, "-q")
+    validate("odd.h5")
+    for text, says in (('{"layers": []}', "l.json:1: /layers: "), ('{"layers": [{"kind": "felt"}]}', "/layers/0/kind: none of fill"),
+                       ('{"layers": [{"kind": "fill", "value": [0, 2, 0]}]}', "/layers/0/value/1: "), ('{"layers": [{"kind": "fill", "value": 1}]}', "/layers/0/value: "),
+                       ('{"layers": [{"kind": "noise", "from": [0,0,0], "to": [1,1,1], "scale": 0}]}', "/layers/0/scale: "),
+                       ('{"layers": [{"kind": "wood", "from": [0,0,0], "to": [1,1,1], "scale": 1, "axis": [0,0,0]}]}', "/layers/0/axis: has no direction"),
+                       ('{"layers": [{"kind": "strokes", "strokes": [{"centre": [0,0,0], "radius": 0, "value": [0,0,0]}]}]}', "/layers/0/strokes/0/radius: "),
+                       ('{"layers": [{"kind": "colours", "file": "../s.ply"}]}', "/layers/0/file: a path inside"),
+                       ('{"layers": [{"kind": "colours", "file": "none.ply"}]}', "none.ply"), ('{"layers": [{"kind": "colours", "file": "s.ply"}]}', "s.ply: its vertices have no colours"),
+                       ('{"layers": [{"kind": "colours", "file": "other.ply"}]}', "other.ply: another surface"), ('{"layers": [{"kind": "fill", "valeu": 1}]}', "valeu")):
+        run("modaltex", "paint", "t.h5", json_file("l.json", text), "x.h5", code=3, says=says)
+    must(not [name for name in os.listdir(".") if name.startswith("x.") or ".tmp-" in name], os.listdir("."))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        sys.argv[1] = os.path.abspath(sys.argv[1])
+        os.chdir(folder)
+        points, faces = sphere()
+        write_ply("s.ply", points, faces)
+        write_ply("far.ply", np.eye(3) * 50, [[0, 1, 2]])
+        write_ply("other.ply", points * 1.01, faces, [(1, 2, 3)] * len(points))
+        check_values(points, faces)
+        check_layers(points, faces)
+        check_threads()
+        check_basis()
+        check_broken()
+        check_refused(points, faces)
+        must("a sound octree" in run("modalinfo", "t.h5", "--check").stdout and "points a side" in run("modalinfo", "t.h5").stdout, "modalinfo")
+    print("octree textures ok")
+
+
+main()

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modaltex sample: an octree texture at the vertices of a mesh. */
+#include <errno.h>
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/octree/octree_h5.h"
+#include "lib/base/memory.h"
+#include "lib/octree/grid.h"
+#include "tools/common/commit.h"
+#include "tools/modaltex/modaltex.h"
+#include "tools/modaltex/modaltex_surface.h"
+
+static const tool_option options[] = {
+    {"filter", 0, "trilinear|nearest", "trilinear", "Between the eight samples around a vertex, or the nearest of them.", 0},
+    {"shape", 0, "I", "0", "The shape of a basis, from 0.", 0},
+    TOOL_OPTION_THREADS,
+    TOOL_OPTION_FORCE,
+    TOOL_OPTIONS_COMMON,
+    {0},
+};
+
+const tool_program modaltex_sample_program = {
+    .name = "modaltex",
+    .summary = "sample: the values of a texture at the vertices of a mesh",
+    .usage = "sample [options] TEX.h5 BASIS|SURFACE OUT.ply",
+    .words = MODALTEX_COMMANDS,
+    .options = options,
+    .least_operands = 4,
+    .most_operands = 4,
+    .input_traits = TOOL_READS,
+    .output = 4,
+    .output_traits = TOOL_WRITES,
+    .notes = "OUT is the mesh with red, green, blue, alpha, or value, or value_x, value_y, value_z at its vertices. It may be a finer mesh than\n"
+             "the texture was built around, in the same coordinates. Vertices outside of the texture get 0, and are counted.",
+    .examples = "modaltex sample bunny_marble.h5 bunny.ply marble.ply",
+};
+
+static void write_head(FILE *file, const modal_surface_mesh *s, modal_octree_channels channels)
+{
+    static const char *const names[MODAL_OCTREE_CHANNELS] = {
+        "property uchar red\nproperty uchar green\nproperty uchar blue\nproperty uchar alpha\n", "property float value\n",
+        "property float value_x\nproperty float value_y\nproperty float value_z\n"};
+    fprintf(file,
+            "ply\nformat binary_little_endian 1.0\nelement vertex %lld\nproperty double x\nproperty double y\nproperty double z\n%s"
+            "element face %lld\nproperty list uchar int vertex_indices\nend_header\n",
+            (long long)s->n_vertices, names[channels], (long long)s->n_triangles);
+}
+
+static modal_status write_ply(const tool_output *output, const modal_surface_mesh *s, modal_octree_channels channels, const void *values, modal_error *err)
+{
+    const size_t bytes = modal_octree_value_bytes(channels);
+    FILE *file = fopen(output->temporary, "wb");
+    if (file) {
+        write_head(file, s, channels);
+        for (int64_t v = 0; v < s->n_vertices; v++) {
+            fwrite(s->positions + 3 * v, sizeof *s->positions, 3, file);
+            fwrite((const char *)values + (size_t)v * bytes, 1, bytes, file);
+        }
+        for (int64_t t = 0; t < s->n_triangles; t++) {
+            fputc(3, file);
+            fwrite(s->triangles + 3 * t, sizeof *s->triangles, 3, file);
+        }
+    }
+    const int failed = !file || ferror(file);
+    if ((file && fclose(file) != 0) || failed) return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: write error, %s", output->path, strerror(errno));
+    return MODAL_OK;
+}
+
+int modaltex_sample(int argc, char **argv)
+{
+    tool t;
+    int exit_code;
+    if (tool_start(&t, &modaltex_sample_program, argc, argv, &exit_code)) return exit_code;
+    modal_status status = MODAL_OK;
+    modal_error err = {0};
+    modal_octree_file file = {0};
+    modal_octree_tables tables = {0};
+    modal_surface_mesh surface = {0};
+    tool_output output = {0};
+    void *values = NULL;
+    int threads = 1;
+    int64_t shape = 0, n_outside = 0;
+    const char *filter = tool_value(&t.arguments, "filter");
+    const int nearest = strcmp(filter, "nearest") == 0;
+
+    if (!nearest && strcmp(filter, "trilinear") != 0) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--filter: not trilinear or nearest, %s", filter);
+    MODAL_TRY(tool_integer(&t.arguments, "shape", 0, INT32_MAX, &shape, &err));
+    MODAL_TRY(tool_threads(&t, &threads, &err));
+    omp_set_num_threads(threads);
+    MODAL_TRY(tool_output_begin(&output, t.arguments.operands[3], tool_count(&t.arguments, "force") > 0, &err));
+    MODAL_TRY(modal_octree_read(t.arguments.operands[1], &file, &err));
+    MODAL_TRY(modaltex_surface_read(t.arguments.operands[2], shape, &surface, &err));
+    double start = tool_seconds();
+    MODAL_TRY(modal_octree_tables_make(&file.octree, &tables, &err));
+    tool_stage(&t, "tables", tool_seconds() - start, modal_octree_tables_bytes(&tables));
+    MODAL_TRY(modal_alloc(&values, surface.n_vertices, modal_octree_value_bytes(file.octree.channels), "values", &err));
+    start = tool_seconds();
+    MODAL_TRY(modal_octree_sample(&tables, nearest ? MODAL_OCTREE_NEAREST : MODAL_OCTREE_TRILINEAR, surface.positions, surface.n_vertices, values, NULL,
+                                  &n_outside, &err));
+    tool_stage(&t, "samples", tool_seconds() - start, -1);
+    MODAL_TRY(write_ply(&output, &surface, file.octree.channels, values, &err));
+    MODAL_TRY(tool_output_complete(&output, &err));
+    if (n_outside > 0) tool_warn(&t, "%lld of %lld vertices are outside of the texture, they get 0", (long long)n_outside, (long long)surface.n_vertices);
+    json_object_set_new(t.report, "vertices", json_integer(surface.n_vertices));
+    json_object_set_new(t.report, "outside", json_integer(n_outside));
+done:
+    tool_output_name_error(&output, &err);
+    tool_output_discard(&output);
+    modal_octree_tables_free(&tables);
+    modal_octree_file_free(&file);
+    modal_surface_mesh_free(&surface);
+    modal_free(&values);
+    return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
+}

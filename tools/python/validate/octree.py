@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""octree.h5, by formats/octree.md."""
+import numpy as np
+
+WIDTH = {"rgba8": ("u8", 4), "float": ("f32", 1), "float3": ("f32", 3)}
+MOST = 2**30
+
+
+def squeeze(key, axis, bits):
+    out = np.zeros_like(key)
+    for i in range(bits):
+        out |= ((key >> (3 * i + axis)) & 1) << i
+    return out
+
+
+def spread(x, bits):
+    out = np.zeros_like(x)
+    for i in range(bits):
+        out |= ((x >> i) & 1) << (3 * i)
+    return out
+
+
+def check_nodes(file, key, b, depth, offsets, cells):
+    """Level by level; returns what the leaves say: for each sample whether it begins a cell, or None."""
+    used = np.zeros(cells.shape, dtype=bool)
+    first, leaves = 0, None
+    for level in range(depth):
+        place, node = np.unique(key >> (3 * b * (depth - level)), return_inverse=True)
+        file.must(offsets[level] == first, "/tree/node_offsets", f"level {level} does not begin at {first}")
+        last = first + len(place)
+        if not file.must(last <= len(cells), "/tree/cells", f"has no {last} nodes"):
+            return None
+        column = (key >> (3 * b * (depth - 1 - level))) & (8**b - 1)
+        got = cells[first + node, column].astype(np.int64)
+        used[first + node, column] = True
+        if level == depth - 1:
+            leaves = -got - 1
+            if not file.must((leaves >= 0).all() and (leaves // 2 == np.arange(len(key))).all(), "/tree/cells", "leaves are not the samples in order"):
+                return None
+        else:
+            child = np.unique(key >> (3 * b * (depth - 1 - level)), return_inverse=True)[1]
+            if not file.must((got == last + child).all(), "/tree/cells", f"level {level}: children are not those of the keys"):
+                return None
+        first = last
+    file.must(offsets[depth] == first and len(cells) == first, "/tree/node_offsets", f"does not end at {first}, the number of nodes")
+    file.must((cells[~used] == 0).all(), "/tree/cells", "has cells that no key leads to")
+    return leaves & 1
+
+
+def check_octree(file):
+    file.open_as((1,))
+    channels = file.text("/", "channels", among=tuple(WIDTH))
+    file.hash_text("/", "source_hash")
+    triangles = file.number("/", "triangles", "i64")
+    if triangles is not None:
+        file.must(0 < triangles < 2**31, "/@triangles", "is not 1 to 2^31 - 1")
+    n, depth = file.number("/tree", "n", "i64"), file.number("/tree", "depth", "i64")
+    size = file.number("/tree", "size", "f64")
+    file.array("/tree/origin", "f64", (3,))
+    if size is not None:
+        file.must(size > 0, "/tree/@size", "is not positive")
+    key = file.array("/samples/key", "i64", (None,))
+    count = None if key is None else len(key)
+    if channels is not None:
+        file.array("/samples/values", WIDTH[channels][0], (count, WIDTH[channels][1]))
+    triangle, weights = file.array("/samples/triangle", "i32", (count,)), file.array("/samples/barycentric", "f32", (count, 2))
+    if triangle is not None and triangles is not None:
+        file.must(((triangle >= 0) & (triangle < triangles)).all(), "/samples/triangle", f"is not in [0, {triangles})")
+    if weights is not None:
+        file.must((weights >= 0).all() and (weights.sum(1, dtype=np.float32) <= 1 + 1e-6).all(), "/samples/barycentric", "is outside of a triangle")
+    file.provenance("/provenance", False)
+    if n is None or depth is None or not file.must(n in (2, 4, 8), "/tree/@n", "is not 2, 4 or 8"):
+        return
+    b = {2: 1, 4: 2, 8: 3}[n]
+    if not file.must(depth > 0 and 3 <= b * depth <= 20, "/tree/@depth", "is not of 8 to 2^20 points a side"):
+        return
+    offsets, cells = file.array("/tree/node_offsets", "i64", (depth + 1,)), file.array("/tree/cells", "i32", (None, n**3))
+    if key is None or offsets is None or cells is None:
+        return
+    bits = b * depth
+    if not file.must(0 < len(key) < MOST and len(cells) < MOST, "/samples/key", "has no samples, or too many") or \
+            not file.must(key[0] >= 0 and key[-1] < 8**bits and (np.diff(key) > 0).all(), "/samples/key", "does not ascend inside of the cube"):
+        return
+    begins = check_nodes(file, key, b, depth, offsets, cells)
+    if begins is None:
+        return
+    lower = [squeeze(key[begins == 1], k, bits) for k in range(3)]
+    side = 2**bits
+    file.must(all((c + 1 < side).all() for c in lower), "/tree/cells", "a cell that is met leaves the cube")
+    for k in range(1, 8):
+        corner = sum(spread(np.minimum(c + (k >> axis & 1), side - 1), bits) << axis for axis, c in enumerate(lower))
+        file.must(np.isin(corner, key).all(), "/tree/cells", "a cell that is met lacks a corner")
