@@ -203,11 +203,17 @@ static modal_status start_values(modal_octree *o, modal_error *err)
     return status;
 }
 
-static void sign(const modal_octree_request *r, modal_hash *hash, char text[MODAL_HASH_TEXT])
+modal_status modal_octree_sign(const double *positions, int64_t n_vertices, const int32_t *triangles, int64_t n_triangles,
+                               char text[MODAL_HASH_TEXT], modal_error *err)
 {
-    modal_hash_array(hash, "positions", r->positions, 3 * r->n_vertices, sizeof *r->positions);
-    modal_hash_array(hash, "triangles", r->triangles, 3 * r->n_triangles, sizeof *r->triangles);
+    modal_hash *hash = NULL;
+    const modal_status status = modal_hash_new(&hash, err);
+    if (status != MODAL_OK) return status;
+    modal_hash_array(hash, "positions", positions, 3 * n_vertices, sizeof *positions);
+    modal_hash_array(hash, "triangles", triangles, 3 * n_triangles, sizeof *triangles);
     modal_hash_text(hash, text);
+    modal_hash_delete(hash);
+    return MODAL_OK;
 }
 
 modal_status modal_octree_build(const modal_octree_request *r, modal_octree *o, int64_t *n_flat, modal_error *err)
@@ -215,7 +221,6 @@ modal_status modal_octree_build(const modal_octree_request *r, modal_octree *o, 
     modal_status status = MODAL_OK;
     modal_bricks cells = {0}, samples = {0};
     modal_octree_frame frame = {0};
-    modal_hash *hash = NULL;
     uint8_t *begins = NULL;
     *o = (modal_octree){.side = r->side, .channels = r->channels, .n_triangles = r->n_triangles, .depth = 1};
     while ((int64_t)1 << modal_octree_bits(o) < r->resolution || modal_octree_bits(o) < 3) o->depth++;
@@ -241,10 +246,8 @@ modal_status modal_octree_build(const modal_octree_request *r, modal_octree *o, 
     MODAL_TRY(modal_octree_make_nodes(o, begins, err));
     MODAL_TRY(start_values(o, err));
     MODAL_TRY(modal_octree_nearest(&frame, r->triangles, margin, &samples, r->progress, o, err));
-    MODAL_TRY(modal_hash_new(&hash, err));
-    sign(r, hash, o->source_hash);
+    MODAL_TRY(modal_octree_sign(r->positions, r->n_vertices, r->triangles, r->n_triangles, o->source_hash, err));
 done:
-    modal_hash_delete(hash);
     modal_bricks_free(&cells);
     modal_bricks_free(&samples);
     modal_free(&begins);

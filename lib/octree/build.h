@@ -26,6 +26,10 @@ typedef struct modal_octree_request {
  * frees the octree; after an error it is zeroed. */
 modal_status modal_octree_build(const modal_octree_request *request, modal_octree *octree, int64_t *n_flat, modal_error *err);
 
+/* What a texture knows its surface by: octree->source_hash. */
+modal_status modal_octree_sign(const double *positions, int64_t n_vertices, const int32_t *triangles, int64_t n_triangles,
+                               char text[MODAL_HASH_TEXT], modal_error *err);
+
 /* Nodes of the tree of octree's keys (side, depth, n_samples, keys are set): node_offsets and cells. begins [n_samples]: nonzero
  * where a sample begins a cell. */
 modal_status modal_octree_make_nodes(modal_octree *octree, const uint8_t *begins, modal_error *err);

@@ -9,6 +9,7 @@
 #include "formats/octree/octree_h5.h"
 #include "lib/base/below.h"
 #include "lib/base/memory.h"
+#include "lib/octree/build.h"
 #include "lib/octree/paint.h"
 #include "tools/common/commit.h"
 #include "tools/common/inputs.h"
@@ -44,7 +45,6 @@ static modal_status read_colours(const char *layers_path, const char *name, cons
     modal_status status = MODAL_OK;
     char folder[PATH_MAX + 1];
     int64_t n_collapsed = 0;
-    modal_hash *hash = NULL;
     char text[MODAL_HASH_TEXT];
     if (!modal_path_folder(layers_path, 1, folder)) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: its folder cannot be opened", layers_path);
     status = modal_path_find(folder, name, 0, path, err);
@@ -54,14 +54,10 @@ static modal_status read_colours(const char *layers_path, const char *name, cons
     }
     MODAL_TRY(modal_surface_read(*path, surface, &n_collapsed, err));
     if (!surface->colours) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: its vertices have no colours (red, green, blue of a .ply)", name);
-    MODAL_TRY(modal_hash_new(&hash, err));
-    modal_hash_array(hash, "positions", surface->positions, 3 * surface->n_vertices, sizeof *surface->positions);
-    modal_hash_array(hash, "triangles", surface->triangles, 3 * surface->n_triangles, sizeof *surface->triangles);
-    modal_hash_text(hash, text);
+    MODAL_TRY(modal_octree_sign(surface->positions, surface->n_vertices, surface->triangles, surface->n_triangles, text, err));
     if (strcmp(text, o->source_hash) != 0)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: another surface than the texture was built around, hash %s, not %s", name, text, o->source_hash);
 done:
-    modal_hash_delete(hash);
     return status;
 }
 
