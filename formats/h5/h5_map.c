@@ -68,22 +68,16 @@ done:
 static herr_t visit(hid_t file, const char *name, const H5L_info_t *link, void *argument)
 {
     mapping *m = argument;
-    H5O_info_t info;
     char path[MODAL_H5_PATH];
     if (link->type != H5L_TYPE_HARD) return 0;
     if (++m->n_links > MOST || snprintf(path, sizeof path, "/%s", name) >= (int)sizeof path) {
         m->status = modal_error_set(m->err, MODAL_ERROR_INPUT, "/%.64s: too many names, or too long ones", name);
         return 1;
     }
-    if (H5Oget_info_by_name2(file, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0) {
-        m->status = modal_h5_failed(m->err, MODAL_ERROR_INPUT, path, "damaged");
-        return 1;
-    }
-    if (info.type != H5O_TYPE_DATASET) return 0;
-    hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
-    if (dataset < 0) m->status = modal_h5_failed(m->err, MODAL_ERROR_INPUT, path, "damaged");
-    else m->status = describe(m, dataset, path);
-    if (dataset >= 0) H5Dclose(dataset);
+    const hid_t object = H5Oopen(file, name, H5P_DEFAULT);
+    if (object < 0) m->status = modal_h5_failed(m->err, MODAL_ERROR_INPUT, path, "damaged");
+    else if (H5Iget_type(object) == H5I_DATASET) m->status = describe(m, object, path);
+    if (object >= 0) H5Oclose(object);
     return m->status != MODAL_OK;
 }
 

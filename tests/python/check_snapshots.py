@@ -164,7 +164,7 @@ with tempfile.TemporaryDirectory() as name:
     run("modalpack", bar, path, *RUBBER, "--fixed", "root", "--snapshots", good, "--memory-limit", "2M", "-q")
     path.unlink()
     refuse(4, "--snapshots: 5 MiB needed, the limit is 2 MiB", "--snapshots", folder / "s.h5", "--memory-limit", "2M")
-    refuse(4, "--reduced-forces: 4 MiB needed, the limit is 2 MiB", "--snapshots", folder / "s.h5", "--modes", 20,
+    refuse(4, "--reduced-forces: 9 MiB needed, the limit is 2 MiB", "--snapshots", folder / "s.h5", "--modes", 20,
            "--reduced-forces", "--memory-limit", "2M")
     refuse(2, "--energy: must be > 0, 0", "--snapshots", good, "--energy", 0)
     refuse(2, "--energy: must be in 0 .. 1", "--snapshots", good, "--energy", 1.5)

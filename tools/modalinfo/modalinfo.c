@@ -100,15 +100,17 @@ static modal_status judge_trajectory(const char *path, modal_findings *findings,
     return status;
 }
 
-static const kind kinds[] = {
-    {"basis", modalinfo_describe_basis, modal_basis_check, NULL},
-    {"trajectory", modalinfo_describe_trajectory, modal_trajectory_check, judge_trajectory},
-    {"sequence", modalinfo_describe_sequence, modal_sequence_check, NULL},
-    {"output", modalinfo_describe_output, modalinfo_check_output, NULL},
-    {"snapshots", modalinfo_describe_snapshots, modal_snapshots_check, NULL},
-    {"textures", modalinfo_describe_textures, modal_textures_check, NULL},
-    {"octree", modalinfo_describe_octree, modal_octree_check, NULL},
-    {"shares", modalinfo_describe_shares, modalinfo_check_shares, NULL},
+enum { KIND_BASIS, KIND_TRAJECTORY, KIND_SEQUENCE, KIND_OUTPUT, KIND_SNAPSHOTS, KIND_TEXTURES, KIND_OCTREE, KIND_SHARES, KINDS };
+
+static const kind kinds[KINDS] = {
+    [KIND_BASIS] = {"basis", modalinfo_describe_basis, modal_basis_check, NULL},
+    [KIND_TRAJECTORY] = {"trajectory", modalinfo_describe_trajectory, modal_trajectory_check, judge_trajectory},
+    [KIND_SEQUENCE] = {"sequence", modalinfo_describe_sequence, modal_sequence_check, NULL},
+    [KIND_OUTPUT] = {"output", modalinfo_describe_output, modalinfo_check_output, NULL},
+    [KIND_SNAPSHOTS] = {"snapshots", modalinfo_describe_snapshots, modal_snapshots_check, NULL},
+    [KIND_TEXTURES] = {"textures", modalinfo_describe_textures, modal_textures_check, NULL},
+    [KIND_OCTREE] = {"octree", modalinfo_describe_octree, modal_octree_check, NULL},
+    [KIND_SHARES] = {"shares", modalinfo_describe_shares, modalinfo_check_shares, NULL},
 };
 
 /* Files of the family that are not HDF5: a folder and the manifest in it are an output, a sidecar stands
@@ -130,18 +132,18 @@ static modal_status find_plain_kind(const char **path, char **other, const kind 
     char manifest[4096];
     if (S_ISDIR(info.st_mode) && snprintf(manifest, sizeof manifest, "%s/manifest.json", *path) < (int)sizeof manifest &&
         stat(manifest, &info) != 0 && modalinfo_has_shares(*path)) {
-        *found = &kinds[6];
+        *found = &kinds[KIND_SHARES];
         return MODAL_OK;
     }
     if (stat(*path, &info) != 0) return MODAL_OK;
     if (S_ISDIR(info.st_mode) || start[0] == '{') {
-        *found = &kinds[3];
+        *found = &kinds[KIND_OUTPUT];
     } else if (strcmp(start, "<?xml") == 0 && length > 5 && strcmp(*path + length - 5, ".xdmf") == 0) {
         modal_status status = modal_alloc(other, (int64_t)length + 8, 1, "name", err);
         if (status != MODAL_OK) return status;
         snprintf(*other, length + 8, "%.*s.vtkhdf", (int)length - 5, *path);
         *path = *other;
-        *found = &kinds[2];
+        *found = &kinds[KIND_SEQUENCE];
     }
     return MODAL_OK;
 }
@@ -250,7 +252,7 @@ static modal_status print_info(tool *t, int as_json, const json_t *info, modal_e
 static modal_status print_map(tool *t, const kind *k, const char *path, const char *shown, const json_t *info, modal_error *err)
 {
     json_t *map = NULL;
-    if (k == &kinds[3] || k == &kinds[6]) return modal_error_set(err, MODAL_ERROR_USAGE, "--map: is for HDF5 files, not for %s", shown);
+    if (k == &kinds[KIND_OUTPUT] || k == &kinds[KIND_SHARES]) return modal_error_set(err, MODAL_ERROR_USAGE, "--map: is for HDF5 files, not for %s", shown);
     modal_status status = modalinfo_map(path, info, &map, err);
     if (status == MODAL_OK) json_object_set_new(map, "file", modal_json_string(shown));
     if (status == MODAL_OK) status = print_json(t, map, err);
@@ -343,7 +345,7 @@ int main(int argc, char **argv)
     if (!k) MODAL_TRY(find_kind(path, &k, &err));
     if (tool_count(&t.arguments, "check")) {
         MODAL_TRY(k->check(path, &findings, &err));
-        if (k == &kinds[3]) MODAL_TRY(modalinfo_check_others(&t, path, &findings, &err));
+        if (k == &kinds[KIND_OUTPUT]) MODAL_TRY(modalinfo_check_others(&t, path, &findings, &err));
         if (k->judge && findings.n == 0) MODAL_TRY(k->judge(path, &findings, &quality, &err));
         const char *verdict = json_string_value(json_object_get(quality, "verdict"));
         if (findings.n > 0 || (verdict && strcmp(verdict, modal_verdicts[MODAL_WRONG]) == 0)) exit_done = TOOL_EXIT_NO;
