@@ -116,7 +116,7 @@ static modal_status list_bad(const improve_store *s, bad **list, int64_t *capaci
         MODAL_TRY(modal_grow(list, capacity, *n + 1, sizeof **list, "bad elements", err));
         (*list)[(*n)++] = (bad){quality, (int32_t)t};
     }
-    qsort(*list, (size_t)*n, sizeof **list, compare_bad);
+    if (*n > 1) qsort(*list, (size_t)*n, sizeof **list, compare_bad);
 done:
     return status;
 }

@@ -316,8 +316,8 @@ run("many", "whole", "-q", "--format", "ply", "--fields", "k_max", "--report", "
 whole = json.load(open("r.json"))["peak_memory_bytes"]
 run("many", "part", "-q", "--format", "ply", "--fields", "k_max", "--memory-limit", "14M", "--report", "r.json")
 part = json.load(open("r.json"))["peak_memory_bytes"]
-check(whole > part, "peak memory", part, "without a limit", whole)
 if b"__asan_init" not in pathlib.Path(modalcurv).read_bytes():  # whose own memory is no business of the limit
+    check(whole > part, "peak memory", part, "without a limit", whole)
     check(part <= (14 + 16) << 20, "peak memory", part)  # the program itself takes 13 MB
 for i in range(24):
     check(filecmp.cmp(f"whole/ply/{i:06}.ply", f"part/ply/{i:06}.ply", False), "--memory-limit, frame", i)
