@@ -64,8 +64,8 @@ done:
 static modal_status tell(tool *t, const modal_octree *o, int64_t n_flat, modal_error *err)
 {
     double neighbours = 0;
-    const int bits = modal_octree_bits(o);
-    const modal_status status = modal_octree_neighbours(o, &neighbours, err);
+    const int bits = modal_octree_bits(o), asked = t->verbose || tool_count(&t->arguments, "report");
+    const modal_status status = asked ? modal_octree_neighbours(o, &neighbours, err) : MODAL_OK; /* it takes as long as a part of the tree */
     if (status != MODAL_OK) return status;
     if (n_flat > 0) tool_warn(t, "%lld triangles without area, left out", (long long)n_flat);
     tool_note(t, "%d points a side, %.3g m apart: %lld cells of the surface, %lld samples, %lld nodes", 1 << bits, ldexp(o->size, -bits), (long long)o->n_cells,
