@@ -66,15 +66,8 @@ __device__ int polygon(const state &s, uint32_t t, raster_point p[RASTER_MOST_CO
     const modal_raster_mesh &mesh = s.task.mesh;
     const unsigned flags = mesh.flags[t];
     if (!raster_is_wanted(&s.drawing, flags)) return 0;
-    uint32_t outside = 0, all = ~0u;
-    int n = 3;
-    for (int i = 0; i < 3; i++) {
-        p[i] = raster_project(s.task.view, raster_point_of(&mesh, mesh.triangles[3 * (int64_t)t + i]));
-        outside |= p[i].outside, all &= p[i].outside;
-    }
-    if (all || (outside & RASTER_NOT_FINITE)) return 0;
-    int front = raster_area(&p[0], &p[1], &p[2]) < 0;
-    if (outside) n = raster_cut_triangle(&mesh, s.task.view, t, p, &front);
+    int front;
+    const int n = raster_polygon(&mesh, s.task.view, t, p, &front);
     return raster_is_drawn(&s.drawing, flags, front) ? n : 0;
 }
 

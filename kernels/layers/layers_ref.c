@@ -38,15 +38,8 @@ static void draw_all(const modal_layers_task *task, int lists)
     for (int64_t t = 0; t < mesh->n_triangles; t++) {
         raster_point p[RASTER_MOST_CORNERS];
         raster_clip corners[3];
-        uint32_t outside = 0, all = ~0u;
-        int n = 3, front;
-        for (int i = 0; i < 3; i++) {
-            p[i] = raster_project(task->view, raster_point_of(mesh, mesh->triangles[3 * t + i]));
-            outside |= p[i].outside, all &= p[i].outside;
-        }
-        if (all || (outside & RASTER_NOT_FINITE)) continue;
-        front = raster_area(&p[0], &p[1], &p[2]) < 0;
-        if (outside) n = raster_cut_triangle(mesh, task->view, t, p, &front);
+        int front;
+        const int n = raster_polygon(mesh, task->view, t, p, &front);
         if (!raster_is_drawn(&drawing, mesh->flags[t], front)) continue;
         paint_view_corners(mesh, task->view, (uint32_t)t, corners);
         for (int i = 2; i < n; i++) draw(task, (uint32_t)t, &p[0], &p[i - 1], &p[i], corners, lists);

@@ -229,6 +229,22 @@ RASTER_INLINE int raster_cut_triangle(const modal_raster_mesh *mesh, const modal
     return area == 0 ? 0 : n;
 }
 
+/* The same of any triangle: its three corners where none is outside; 0 also where all are, or one is not finite. */
+RASTER_INLINE int raster_polygon(const modal_raster_mesh *mesh, const modal_raster_view *view, int64_t t, raster_point p[RASTER_MOST_CORNERS],
+                                 int *front)
+{
+    uint32_t outside = 0, all = ~0u;
+    for (int i = 0; i < 3; i++) {
+        p[i] = raster_project(view, raster_point_of(mesh, mesh->triangles[3 * t + i]));
+        outside |= p[i].outside, all &= p[i].outside;
+    }
+    *front = 0;
+    if (all || (outside & RASTER_NOT_FINITE)) return 0;
+    if (outside) return raster_cut_triangle(mesh, view, t, p, front);
+    *front = raster_area(&p[0], &p[1], &p[2]) < 0;
+    return 3;
+}
+
 /* Whether a triangle with these flags may be drawn. */
 RASTER_INLINE int raster_is_wanted(const modal_raster_task *task, unsigned flags)
 {

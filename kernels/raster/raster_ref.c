@@ -44,15 +44,8 @@ modal_status modal_raster_ref(const modal_raster_task *task, modal_stream *strea
     }
     for (int64_t t = 0; t < mesh->n_triangles; t++) {
         raster_point p[RASTER_MOST_CORNERS];
-        uint32_t outside = 0, all = ~0u;
-        int n = 3, front;
-        for (int i = 0; i < 3; i++) {
-            p[i] = raster_project(task->view, raster_point_of(mesh, mesh->triangles[3 * t + i]));
-            outside |= p[i].outside, all &= p[i].outside;
-        }
-        if (all || (outside & RASTER_NOT_FINITE)) continue;
-        front = raster_area(&p[0], &p[1], &p[2]) < 0;
-        if (outside) n = raster_cut_triangle(mesh, task->view, t, p, &front);
+        int front;
+        const int n = raster_polygon(mesh, task->view, t, p, &front);
         if (!raster_is_drawn(task, mesh->flags ? mesh->flags[t] : 0, front)) continue;
         for (int i = 2; i < n; i++) draw(task, t, &p[0], &p[i - 1], &p[i]);
     }
