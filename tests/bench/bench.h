@@ -17,6 +17,7 @@
 #include "kernels/device.h"
 #include "kernels/registry.h"
 #include "tests/bench/noise.h"
+#include "tests/bench/worse.h"
 #include "tools/modalbench/modalbench.h"
 
 enum { BENCH_PAIR_OPERATIONS = 12, BENCH_RUNS = 15, BENCH_RUNS_QUICK = 3, BENCH_CACHE_BYTES = 256 << 20, BENCH_COPIES = 11 };
@@ -40,6 +41,7 @@ struct modal_bench {
     int quick, runs, n_threads;
     int64_t memory_limit;
     const char *folder; /* for the files of `pipeline` */
+    const char *surface; /* of `octree`, or NULL */
     FILE *text;         /* the table for people, or NULL */
     json_t *results, *absent;
     modal_device ref;
@@ -51,6 +53,7 @@ struct modal_bench {
 typedef struct bench_time {
     double median, least, most; /* seconds of one call */
     int runs, calls;            /* runs, and calls in each */
+    double processor;           /* median of processor seconds of one call, of all threads; 0 on a GPU */
 } bench_time;
 
 /* Waits until this process's threads sleep: OpenBLAS's go on spinning for a tenth of a second after a call,
@@ -79,6 +82,8 @@ typedef struct bench_row {
     double n_modes;      /* a mean over objects where they differ */
     double bytes;        /* useful bytes of a call; 0: no rate */
     double pairs;        /* interactions of a call, of 12 multiply-adds each; 0: none */
+    double lookups;      /* of a call; 0: none */
+    double held_bytes;   /* of what is looked up in; 0: not said */
     bench_time time;
     double error;        /* largest |result - reference| over its tolerance; < 0: nothing to check */
     const char *tolerance;
@@ -128,5 +133,6 @@ modal_status bench_pipeline(modal_bench *b, modal_error *err);
 modal_status bench_rings(modal_bench *b, modal_error *err);
 modal_status bench_nbody(modal_bench *b, modal_error *err);
 modal_status bench_tled(modal_bench *b, modal_error *err);
+modal_status bench_octree(modal_bench *b, modal_error *err);
 
 #endif

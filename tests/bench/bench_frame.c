@@ -159,7 +159,7 @@ static modal_status check_frame(frame *f, int with_normals, double *error, modal
         &(modal_normals_dynamic_task){n, 1, f->torus->face_offsets, f->torus->corners, x, normals}, NULL,
         err));
     MODAL_TRY(compare(f, f->normals, step, normals, FRAME_NORMAL_TOLERANCE, &of_normals, err));
-    if (!(of_normals <= *error)) *error = of_normals;
+    *error = bench_worse(*error, of_normals);
 done:
     modal_free(&U);
     modal_free(&rest);

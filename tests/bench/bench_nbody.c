@@ -62,7 +62,7 @@ static double error_of(const nbody *s, const float *got)
         }
         for (int c = 0; c < 3; c++) {
             const double share = fabs((double)got[3 * i + c] - sum[c]) / (TOLERANCE * size);
-            if (!(share <= error)) error = share;
+            error = bench_worse(error, share);
         }
     }
     return error;

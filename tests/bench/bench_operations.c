@@ -150,7 +150,7 @@ static modal_status compare(operations *o, const float *got, const float *expect
     MODAL_TRY(bench_from_device(o->side, host, got + at, 4 * count, err));
     for (int64_t i = 0; i < count; i++) {
         const double share = fabs((double)host[i] - (double)expected[at + i]) / tolerance;
-        if (!(share <= *error)) *error = share;
+        *error = bench_worse(*error, share);
     }
 done:
     modal_free(&host);

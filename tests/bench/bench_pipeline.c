@@ -211,7 +211,7 @@ static modal_status check(stream_case *c, modal_error *err)
         const double x = (double)got.positions[i] - (double)expected.positions[i];
         const double m = (double)got.normals[i] - (double)expected.normals[i];
         const double share = (x < 0 ? -x : x) / 4e-6 + (m < 0 ? -m : m) / 2e-3;
-        if (!(share <= worst)) worst = share;
+        worst = bench_worse(worst, share);
     }
     modal_deformer_release(c->deformer, &got);
     modal_deformer_release(right, &expected);

@@ -207,8 +207,8 @@ static void compare_one(const rings *r, int which, const float *got, int step, b
     for (int64_t v = 0; v < r->mesh->n_vertices; v++) {
         const double off = fabs((double)got[step * v] - r->k[2 * v + which]);
         const double share = off / (any ? r->any_order[v] : TOLERANCE * r->k_size);
-        if (!(share <= row->error)) row->error = share;
-        if (!(off / r->k_size <= row->relative)) row->relative = off / r->k_size;
+        row->error = bench_worse(row->error, share);
+        row->relative = bench_worse(row->relative, off / r->k_size);
     }
 }
 

@@ -128,7 +128,7 @@ static modal_status compare(run *r, const void *u, int is_double, double *error,
         const int64_t k = 4 * (i / 3) + i % 3;
         const double got = is_double ? ((double *)host)[k] : ((float *)host)[k];
         const double share = fabs(got - r->want[i]) / r->largest / BOUND;
-        if (!(share <= *error)) *error = share;
+        *error = bench_worse(*error, share);
         if (isnan(*error)) break;
     }
 done:

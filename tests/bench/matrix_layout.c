@@ -5,6 +5,7 @@
 
 #include "kernels/modal_sum/modal_sum.h"
 #include "lib/base/memory.h"
+#include "tests/bench/worse.h"
 
 enum { CHECKED = 4096 };
 
@@ -111,7 +112,7 @@ modal_status matrix_check(modal_bench *b, bench_side *side, const matrix_layout 
                 tolerance[i] *= (float)(2.0 * (r + 2) * unit);
             MODAL_TRY(bench_from_device(side, got, u + (column * n + first) * step, 4 * step * count, err));
             const double worst = bench_error(3 * count, got, step, expected, tolerance);
-            if (!(worst <= *error)) *error = worst;
+            *error = bench_worse(*error, worst);
         }
     }
 done:

@@ -30,8 +30,10 @@ def refuses(code, message, *words):
     assert not os.listdir("."), os.listdir(".")
 
 
-refuses(2, "none of uq, multi, batch, frame, pipeline, rings, nbody, tled, all: speed", "speed")
+refuses(2, "none of uq, multi, batch, frame, pipeline, rings, nbody, tled, octree, all: speed", "speed")
 refuses(2, "back end: 'gpu' is none of auto, ref, cpu, cuda, cuda:N", "uq", "--backend", "gpu")
+refuses(2, "--surface: only with octree, bunny.ply", "uq", "--surface", "bunny.ply")
+refuses(3, "absent.ply: cannot open, No such file or directory", "octree", "--surface", "absent.ply", "-q", "--quick", "--backend", "cpu")
 refuses(2, "--memory-limit: not a size such as 800M or 4G, 0", "uq", "--memory-limit", "0")
 refuses(2, "--json and --report: standard output has room for one", "uq", "--json", "-", "--report", "-")
 refuses(4, "--memory-limit: too little memory, 4096 bytes for cpu", "uq", "--quick", "--backend", "cpu",
@@ -43,7 +45,7 @@ assert os.listdir(".") and not list(pathlib.Path(".").glob("*.tmp")), os.listdir
 for line in ("Ceilings", "Table 5", "Tables 3 and 4", "Many frames at once", "in random order", "end to end"):
     assert line in got.stdout, (line, got.stdout)
 report = json.loads(pathlib.Path("report.json").read_text())
-assert [s["name"] for s in report["stages"]] == ["ceilings", "uq", "multi", "batch", "frame", "pipeline", "rings", "nbody", "tled"]
+assert [s["name"] for s in report["stages"]] == ["ceilings", "uq", "multi", "batch", "frame", "pipeline", "rings", "nbody", "tled", "octree"]
 
 numbers = json.loads(pathlib.Path("all.json").read_text())
 assert numbers["tool"] == "modalbench" and numbers["quick"] and numbers["machine"]["cpu"]["threads"] == 1
@@ -60,7 +62,8 @@ for row in numbers["results"]:
         assert math.isclose(row["gb_per_s"], 1e-9 * row["bytes"] / t["median"], rel_tol=1e-6), row
     if row["table"] not in ("ceilings", "pipeline") and row["name"] not in ("normals_corner alone", "curvature_ring instead of _tensor"):
         assert 0 <= row["error_over_tolerance"] <= 1 and row["tolerance"], row
-assert set(tables) == {"ceilings", "table 5", "table 3 and 4", "batch", "frame", "frame, random order", "table 2", "operations",
+octree = {f"octree, depth 6, {kind}, {order} order" for kind in ("float", "rgba8") for order in ("texel", "triangle", "random")}
+assert set(tables) == {"ceilings", "octree, building, depth 6", *octree, "table 5", "table 3 and 4", "batch", "frame", "frame, random order", "table 2", "operations",
                        "table 2, random order", "pipeline", "nbody", "tled", "rings, saddle 200k, irregular, shuffled",
                        "rings, saddle 500k, one valence of 200", "rings, dragon's size, 16 frames"}, set(tables)
 for name, rows in tables.items():
@@ -75,6 +78,12 @@ for row in tables["nbody"]:
 for row in tables["tled"]:
     step = row["seconds"]["median"] / row["steps_of_a_call"]
     assert math.isclose(row["element_steps_per_s"], row["elements"] / step, rel_tol=1e-6), row
+for name in octree:
+    ways = ["octree_lookup", *["NanoVDB"][: "NanoVDB" not in absent], "dense lattice, eight reads", "a cell a level, eight descents"]
+    assert [row["name"] for row in tables[name]] == [f"{way}, 1 thread" for way in ways], (name, tables[name])
+    for row in tables[name]:
+        assert math.isclose(row["g_lookups_per_s"], 1e-9 * row["vertices"] / row["seconds"]["median"], rel_tol=1e-6), row
+        assert row["held_bytes"] > 4 * row["objects"] and row["objects"] == tables["octree, building, depth 6"][0]["objects"], row
 assert {row["way"] for row in tables["tled"]} == {"tled_step", "tled_step, float64"}
 assert len(tables["table 3 and 4"]) == 5 * (1 if "OpenBLAS" in absent else 2)
 

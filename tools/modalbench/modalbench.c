@@ -18,6 +18,7 @@ static const tool_option options[] = {
     {"quick", 0, NULL, NULL, "Small sizes and few runs: whether it works, not how fast it is.", 0},
     {"folder", 0, "FOLDER", NULL,
      "Where `pipeline` writes its files, which go at once (default: TMPDIR, or /tmp).", TOOL_WRITES},
+    {"surface", 0, "FILE", NULL, "What `octree` goes around (default: a torus): an .obj, .ply, .stl, .off or .vtk.", TOOL_READS},
     TOOL_OPTION_MEMORY_LIMIT,
     TOOL_OPTION_THREADS,
     TOOL_OPTION_FORCE,
@@ -38,10 +39,10 @@ static void print_versions(FILE *to)
 static const tool_program program = {
     .name = "modalbench",
     .summary = "measures the deformer on this machine, beside the methods and libraries it competes with",
-    .usage = "[options] uq|multi|batch|frame|pipeline|rings|nbody|tled|all ...",
+    .usage = "[options] uq|multi|batch|frame|pipeline|rings|nbody|tled|octree|all ...",
     .options = options,
     .least_operands = 1,
-    .most_operands = 8,
+    .most_operands = 9,
     .notes =
         "uq        U q of one object (tables 1 and 5 of Wang and Barbic 2020)\n"
         "multi     scenes of many objects (tables 3 and 4)\n"
@@ -51,6 +52,7 @@ static const tool_program program = {
         "rings     curvature by every way to look at a vertex's neighbours\n"
         "nbody     all pairs of bodies, beside the published kernel\n"
         "tled      steps of total Lagrangian explicit dynamics, beside other ways to take them\n"
+        "octree    values of a texture around a surface, beside NanoVDB, a dense lattice and a tree of cells\n"
         "\n"
         "The paper's own layouts and kernels, cuBLAS and OpenBLAS run beside ours, on random data; every\n"
         "result is compared with the reference back end first. Times are medians of 15 runs after warm-ups,\n"
@@ -60,9 +62,11 @@ static const tool_program program = {
     .print_versions = print_versions,
 };
 
+enum { OCTREE_PART = 8, PARTS };
+
 typedef struct request {
     modal_bench_request bench;
-    int chosen[8]; /* by index of modal_bench_parts */
+    int chosen[PARTS]; /* by index of modal_bench_parts */
     const char *json;
     int json_to_stdout;
 } request;
@@ -77,13 +81,15 @@ static modal_status read_request(tool *t, request *r, modal_error *err)
             if (strcmp(a->operands[i], "all") == 0 || strcmp(a->operands[i], modal_bench_parts[k]) == 0)
                 r->chosen[k] = found = 1;
         if (!found)
-            MODAL_FAIL(err, MODAL_ERROR_USAGE, "none of uq, multi, batch, frame, pipeline, rings, nbody, tled, all: %s",
+            MODAL_FAIL(err, MODAL_ERROR_USAGE, "none of uq, multi, batch, frame, pipeline, rings, nbody, tled, octree, all: %s",
                        a->operands[i]);
     }
     r->json = tool_value(a, "json");
     r->json_to_stdout = r->json && strcmp(r->json, "-") == 0;
     r->bench.back_end = tool_value(a, "backend");
     r->bench.quick = tool_count(a, "quick") > 0;
+    r->bench.surface = tool_value(a, "surface");
+    if (r->bench.surface && !r->chosen[OCTREE_PART]) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--surface: only with octree, %s", r->bench.surface);
     r->bench.folder = tool_value(a, "folder");
     if (!r->bench.folder) r->bench.folder = getenv("TMPDIR");
     if (!r->bench.folder || !r->bench.folder[0]) r->bench.folder = "/tmp";

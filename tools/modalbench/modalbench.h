@@ -17,6 +17,7 @@ typedef struct modal_bench_request {
     int n_threads;         /* of the CPU */
     int64_t memory_limit;  /* bytes of main memory, 0: three quarters of what is free */
     const char *folder;    /* where `pipeline` makes its temporary files */
+    const char *surface;   /* a file of what `octree` goes around, or NULL: a torus */
     FILE *text;            /* tables for people, or NULL */
 } modal_bench_request;
 
