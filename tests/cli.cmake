@@ -68,9 +68,11 @@ if(TARGET modalpack)
   add_test(NAME cli.modalrender COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modalrender.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   set_tests_properties(cli.modalrender PROPERTIES LABELS cli)
-  add_test(NAME cli.render_look COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_render_look.py
-           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
-  set_tests_properties(cli.render_look PROPERTIES LABELS cli)
+  foreach(part look resume)
+    add_test(NAME cli.render_${part} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_render_${part}.py
+             ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+    set_tests_properties(cli.render_${part} PROPERTIES LABELS cli)
+  endforeach()
   foreach(part exr modes ffprobe)
     add_test(NAME cli.render_${part} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_render_formats.py ${part}
              ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})

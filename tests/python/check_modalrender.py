@@ -4,76 +4,17 @@ usage: check_modalrender.py BIN"""
 import filecmp
 import json
 import os
-import pathlib
-import struct
 import subprocess
-import sys
-import tempfile
-import zlib
 
 import numpy as np
 
-tools = pathlib.Path(sys.argv[1]).resolve()
-os.chdir(tempfile.mkdtemp(prefix="modalrender-"))
-STEEL = ["--young", "2e11", "--poisson", "0.3", "--density", "7800"]
+from render_tools import check, read_png, run, to_srgb, tools, write_box
+
 BUFFERS = {"colour": 3, "triangle": 1, "object": 1, "depth": 1, "normal": 3, "position": 3}
 
 
-def check(condition, *what):
-    if not condition:
-        sys.exit("FAILED: " + " ".join(map(str, what)))
-
-
-def run(*words, code=0, error=None, tool="modalrender"):
-    got = subprocess.run([tools / tool, *map(str, words)], capture_output=True)
-    text = got.stderr.decode()
-    check(got.returncode == code, words, got.returncode, text)
-    if code:
-        check(text.count("\n") == 1 and text.startswith(f"{tool}: "), words, text)
-        check(error in text, words, text)
-    return got
-
-
-def read_png(name):
-    """[height, width, 3], of files whose rows have the filter "up"; sums are checked."""
-    with open(name, "rb") as f:
-        data = f.read()
-    check(data[:8] == b"\x89PNG\r\n\x1a\n", name, "signature")
-    at, body, kinds = 8, b"", []
-    while at < len(data):
-        length, kind = struct.unpack(">I4s", data[at:at + 8])
-        part = data[at + 8:at + 8 + length]
-        check(struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0] == zlib.crc32(kind + part), name, kind)
-        kinds.append(kind)
-        if kind == b"IHDR":
-            width, height, *rest = struct.unpack(">IIBBBBB", part)
-            check(rest == [8, 2, 0, 0, 0], name, rest)
-        if kind == b"IDAT":
-            body += part
-        at += 12 + length
-    check(kinds == [b"IHDR", b"sRGB", b"IDAT", b"IEND"], name, kinds)
-    rows = np.frombuffer(zlib.decompress(body), "u1").reshape(height, 1 + 3 * width)
-    check((rows[:, 0] == 2).all(), name, "filters")
-    return np.cumsum(rows[:, 1:], 0, dtype="u1").reshape(height, width, 3)
-
-
-def to_srgb(c):
-    c = np.clip(c, 0, 1)
-    return np.where(c <= 0.0031308, 12.92 * c, 1.055 * c ** (1 / 2.4) - 0.055)
-
-
 def write_inputs():
-    n = 4
-    nodes = [(x / n, y / n, 3 * z / n) for z in range(n + 1) for y in range(n + 1) for x in range(n + 1)]
-    cubes = [(0, 1, 3, 7), (0, 3, 2, 7), (0, 2, 6, 7), (0, 6, 4, 7), (0, 4, 5, 7), (0, 5, 1, 7)]
-    corner = lambda x, y, z, c: (x + c % 2) + (n + 1) * ((y + c // 2 % 2) + (n + 1) * (z + c // 4))
-    cells = [[corner(x, y, z, c) for c in t] for z in range(n) for y in range(n) for x in range(n) for t in cubes]
-    with open("x.node", "w", encoding="utf-8") as f:
-        f.write(f"{len(nodes)} 3 0 0\n" + "".join(f"{i} {x} {y} {z}\n" for i, (x, y, z) in enumerate(nodes)))
-    with open("x.ele", "w", encoding="utf-8") as f:
-        f.write(f"{len(cells)} 4 0\n" + "".join(f"{i} {a} {b} {c} {d}\n" for i, (a, b, c, d) in enumerate(cells)))
-    run("x.node", "b.h5", *STEEL, "--fixed", "plane:0,0,0:0,0,-1", "--modes", 3, "-q", tool="modalpack")
-    run("b.h5", "t.h5", "--duration", 0.02, "--fps", 500, "--initial", "0=2", "-q", tool="modalsim")
+    write_box()
     look = {"look": 1, "materials": {"a": {"diffuse": [0.7, 0.3, 0.2], "specular": [0.3, 0.3, 0.3]}, "b": {"diffuse": [0.4, 0.5, 0.4]}},
             "default": "a", "lights": [{"direction": [1, 1, -2]}], "ground": {"material": "b"}, "background": [0.25, 0.5, 0.75],
             "cameras": [{"name": "high", "direction": [0.3, 1, -0.7]},
@@ -220,7 +161,7 @@ check(len(os.listdir("rest/png")) == 1 and read_png("rest/png/000000.png").std()
 with open("t.h5", "rb") as f:
     piped = subprocess.run([tools / "modalrender", "-", "piped", "--look", "look.json", *SIZE, "--camera", "walk", "-q"], stdin=f, capture_output=True)
 check(piped.returncode == 0 and filecmp.cmp("piped/png/000003.png", "all/png/000003.png", shallow=False), piped.stderr)
-away = run("t.h5", "away", "--look", "look.json", *SIZE, "--camera", "away", "--frames", ":2").stderr.decode()
+away = run("t.h5", "away", "--look", "look.json", *SIZE, "--camera", "away", "--frames", ":2").stderr
 check("2 of 2 pictures show nothing but the background" in away, away)
 check((read_png("away/png/000000.png") == np.round(to_srgb(np.array(look["background"])) * 255)).all(), "background")
 run("t.h5", "inside", "--look", "look.json", *SIZE, "--camera", "inside", "--frames", 0, "-q")

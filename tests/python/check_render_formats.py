@@ -3,38 +3,18 @@
 usage: check_render_formats.py exr|modes|ffprobe BIN; 77: what it needs is not there"""
 import json
 import os
-import pathlib
 import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 import zlib
 
 import numpy as np
 
-part, tools = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
-os.chdir(tempfile.mkdtemp(prefix="render-formats-"))
+from render_tools import check, run, skip
+
+part = sys.argv[1]
 SIZE = ("--size", "75x53", "--shadow-size", "512", "-q")
-
-
-def check(condition, *what):
-    if not condition:
-        sys.exit("FAILED: " + " ".join(map(str, what)))
-
-
-def skip(why):
-    print("skipped:", why)
-    sys.exit(77)
-
-
-def run(*words, code=0, error=None, tool="modalrender"):
-    got = subprocess.run([tools / tool, *map(str, words)], capture_output=True)
-    text = got.stderr.decode()
-    check(got.returncode == code, words, got.returncode, text)
-    if code:
-        check(text.count("\n") == 1 and error in text, words, text)
-    return got
 
 
 def read_exr(name):

@@ -4,32 +4,11 @@ usage: check_render_look.py BIN"""
 import filecmp
 import json
 import os
-import pathlib
-import subprocess
-import sys
-import tempfile
 
 import numpy as np
 
 from images import write_png
-
-tools = pathlib.Path(sys.argv[1]).resolve()
-os.chdir(tempfile.mkdtemp(prefix="render-look-"))
-
-
-def check(condition, *what):
-    if not condition:
-        sys.exit("FAILED: " + " ".join(map(str, what)))
-
-
-def run(*words, code=0, error=None, tool="modalrender"):
-    got = subprocess.run([tools / tool, *map(str, words)], capture_output=True)
-    text = got.stderr.decode()
-    check(got.returncode == code, words, got.returncode, text)
-    if code:
-        check(text.count("\n") == 1 and text.startswith(f"{tool}: ") and error in text, words, text)
-    return text
-
+from render_tools import check, run
 
 # the front sheet from x = 0 to 2, z = 0 to 2 at y = 0, the other one a metre behind; fronts to -y
 with open("s.obj", "w", encoding="utf-8") as f:
@@ -161,5 +140,5 @@ run("w.h5", "bad", "--look", look("wrap.json", {"image": "image.png", "wrap": "n
 with open("bare.json", "w", encoding="utf-8") as f:
     json.dump({"look": 1, "materials": {"a": {"image": "image.png"}}, "default": "a"}, f)
 bare = run("c.h5", "bare", "--size", "20x20", "--look", "bare.json")
-check("1 object without the texture coordinates that images need" in bare, bare)
+check("1 object without the texture coordinates that images need" in bare.stderr, bare)
 print("modalrender --look: all as it should be")

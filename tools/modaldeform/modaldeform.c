@@ -415,7 +415,7 @@ int main(int argc, char **argv)
     modaldeform_request r = {0};
     modaldeform_input in = {.hdf5 = PTHREAD_MUTEX_INITIALIZER};
     warm_up warm = {0};
-    modaldeform_outputs out = {.journal = -1};
+    modaldeform_outputs out = {.journal = {.file = -1}};
     char *gpu = NULL;
 
     MODAL_TRY(modaldeform_read_request(&t, &r, &err));

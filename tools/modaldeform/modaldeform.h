@@ -19,6 +19,7 @@
 #include "lib/frames/plan.h"
 #include "lib/sound/sound.h"
 #include "tools/common/commit.h"
+#include "tools/common/journal.h"
 #include "tools/common/look_images.h"
 #include "tools/common/slice.h"
 #include "tools/common/tool.h"
@@ -139,8 +140,8 @@ typedef struct modaldeform_outputs {
     modaldeform_format formats[MODAL_SEQUENCE_FORMATS + 2];
     /* with --resume, when sequence.vtkhdf and its sidecar come first, and nothing but the manifest
      * after them: */
-    char *part_path, *journal_path;
-    int journal;    /* its descriptor; -1: there is none */
+    char *part_path;
+    tool_journal journal;
     int ours;       /* it was begun by this run, or for the same sequence */
     int64_t n_kept; /* frames that are complete */
 } modaldeform_outputs;

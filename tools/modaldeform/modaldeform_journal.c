@@ -10,11 +10,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/base/disk.h"
 #include "lib/base/hash.h"
 #include "lib/base/memory.h"
 #include "tools/common/files.h"
@@ -22,71 +20,33 @@
 
 enum { MOST_TEXT = MODALDEFORM_JOURNAL_HEAD, MOST_LINE = 128 };
 
-static modal_status system_error(const modaldeform_outputs *out, const char *what, modal_error *err)
-{
-    return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: %s, %s", out->journal_path, what,
-                           strerror(errno));
-}
-
-/* Opens and locks; *there tells whether there was one. */
-static modal_status open_locked(modaldeform_outputs *out, int flags, int *there, modal_error *err)
-{
-    struct stat info;
-    *there = 1;
-    out->journal = open(out->journal_path, flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (out->journal < 0 && errno == ENOENT && !(flags & O_CREAT)) {
-        *there = 0;
-        return MODAL_OK;
-    }
-    if (out->journal < 0 && errno == ELOOP)
-        return modal_error_set(err, TOOL_ERROR_EXISTS, "%s: exists, and is a link", out->journal_path);
-    if (out->journal < 0) return system_error(out, "cannot be opened", err);
-    /* A process that was just killed may need a moment to be gone (CUDA has much to give back). */
-    int locked = 0;
-    for (int tries = 0; !locked && tries < 30; tries++) {
-        if (tries > 0) usleep(100000);
-        locked = flock(out->journal, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-    }
-    const int known = fstat(out->journal, &info) == 0;
-    if (locked && known && S_ISREG(info.st_mode) && info.st_nlink > 0) {
-        *there = info.st_size > 0;
-        return MODAL_OK;
-    }
-    close(out->journal); /* it is not ours to remove */
-    out->journal = -1;
-    return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: %s", out->journal_path,
-                           known && !S_ISREG(info.st_mode)
-                               ? "not a regular file"
-                               : "another process is writing this sequence");
-}
-
 modal_status modaldeform_journal_open(const modaldeform_request *r, modaldeform_outputs *out, modal_error *err)
 {
     modal_status status = MODAL_OK;
     int there = 0;
+    char *path = NULL;
     const int64_t length = (int64_t)strlen(r->folder) + 40;
     MODAL_TRY(modal_alloc(&out->part_path, length, 1, "name", err));
-    MODAL_TRY(modal_alloc(&out->journal_path, length, 1, "name", err));
+    MODAL_TRY(modal_alloc(&path, length, 1, "name", err));
     snprintf(out->part_path, (size_t)length, "%s/sequence.vtkhdf.part", r->folder);
-    snprintf(out->journal_path, (size_t)length, "%s/sequence.vtkhdf.journal", r->folder);
+    snprintf(path, (size_t)length, "%s/sequence.vtkhdf.journal", r->folder);
     MODAL_TRY(tool_files_write(out->part_path, 0, NULL, &out->part_path, err));
-    MODAL_TRY(tool_files_write(out->journal_path, 0, NULL, &out->journal_path, err));
-    MODAL_TRY(open_locked(out, r->resume ? O_CREAT : 0, &there, err));
-    if (out->journal >= 0 && !r->resume && !r->force && there)
+    MODAL_TRY(tool_files_write(path, 0, NULL, &out->journal, err));
+    MODAL_TRY(tool_journal_open(&out->journal, path, r->resume, "this sequence", &there, err));
+    if (out->journal.file >= 0 && !r->resume && !r->force && there)
         MODAL_FAIL(err, TOOL_ERROR_EXISTS,
                    "%s: exists, holds an unfinished sequence (--resume goes on with it, --force discards it)",
                    r->folder);
 done:
+    modal_free(&path);
     return status;
 }
 
 void modaldeform_journal_discard(const modaldeform_request *r, modaldeform_outputs *out)
 {
-    if (r->resume || out->journal < 0) return;
+    if (r->resume || out->journal.file < 0) return;
     unlink(out->part_path);
-    unlink(out->journal_path);
-    close(out->journal);
-    out->journal = -1;
+    tool_journal_close(&out->journal, 1);
 }
 
 void modaldeform_journal_describe(const modaldeform_input *in, const modal_sequence_info *info, const char *kind,
@@ -172,9 +132,8 @@ static modal_status verify(modaldeform_outputs *out, modal_sequence_writer *writ
         char line[MOST_LINE + 1] = "", hash[MODAL_HASH_TEXT] = "";
         int64_t first = -1, count = 0;
         int length = 0, same = 0;
-        const ssize_t got = pread(out->journal, line, MOST_LINE, (off_t)place);
-        if (got < 0) MODAL_TRY(system_error(out, "cannot be read", err));
-        line[got] = '\0';
+        size_t got;
+        MODAL_TRY(tool_journal_read(&out->journal, place, line, MOST_LINE, &got, err));
         if (sscanf(line, "frames %" SCNd64 " %" SCNd64 " %32[0-9a-f]%n", &first, &count, hash,
                    &length) != 3 ||
             line[length] != '\n' || first != out->n_kept || count < 1 ||
@@ -185,18 +144,10 @@ static modal_status verify(modaldeform_outputs *out, modal_sequence_writer *writ
         out->n_kept += count;
         place += length + 1;
     }
-    if (ftruncate(out->journal, (off_t)place) != 0 ||
-        lseek(out->journal, (off_t)place, SEEK_SET) < 0)
-        MODAL_TRY(system_error(out, "cannot be cut", err));
+    MODAL_TRY(tool_journal_cut(&out->journal, place, err));
 done:
     for (int i = 0; i < MODAL_MOST_ARRAYS; i++) modal_free(&frame[i]);
     return status;
-}
-
-static modal_status write_all(const modaldeform_outputs *out, const char *text, modal_error *err)
-{
-    if (modal_disk_write(out->journal, -1, text, (int64_t)strlen(text)) == 0) return MODAL_OK;
-    return system_error(out, "write error", err);
 }
 
 /* The file's own tables are on the disk before the journal says anything. */
@@ -204,14 +155,13 @@ static modal_status begin_anew(modaldeform_outputs *out, const char *header, con
                                modal_sequence_writer **writer, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    if (ftruncate(out->journal, 0) != 0 || lseek(out->journal, 0, SEEK_SET) < 0)
-        return system_error(out, "cannot be emptied", err);
+    MODAL_TRY(tool_journal_cut(&out->journal, 0, err));
     MODAL_TRY(modal_sequence_begin(writer, out->part_path, info, err));
     const int part = open(out->part_path, O_RDONLY | O_CLOEXEC);
     const int failed = part < 0 || (fsync(part) != 0 && errno != EINVAL);
     if (part >= 0) close(part);
-    if (failed) MODAL_TRY(system_error(out, "the sequence cannot be synced", err));
-    MODAL_TRY(write_all(out, header, err));
+    if (failed) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: the sequence cannot be synced, %s", out->journal.path, strerror(errno));
+    MODAL_TRY(tool_journal_add(&out->journal, header, err));
 done:
     return status;
 }
@@ -225,12 +175,11 @@ modal_status modaldeform_journal_begin(tool *t, const modaldeform_request *r, co
     char header[MOST_TEXT], found[MOST_TEXT + 1] = "";
     double start = tool_seconds();
     struct stat part;
+    size_t got;
     modaldeform_journal_describe(in, info, kind, header);
     const size_t length = strlen(header);
-    const ssize_t got = pread(out->journal, found, MOST_TEXT, 0);
-    if (got < 0) return system_error(out, "cannot be read", err);
-    found[got] = '\0';
-    const int begun = (size_t)got >= length || strncmp(found, header, (size_t)got) != 0;
+    MODAL_TRY(tool_journal_read(&out->journal, 0, found, MOST_TEXT, &got, err));
+    const int begun = got >= length || strncmp(found, header, got) != 0;
     if (begun && strncmp(found, header, length) != 0) return refuse_other(r, found, header, err);
     if (begun && lstat(out->part_path, &part) == 0 && S_ISREG(part.st_mode)) {
         MODAL_TRY(modal_sequence_reopen(&writer, out->part_path, info, err));
@@ -258,13 +207,13 @@ modal_status modaldeform_journal_add(modaldeform_outputs *out, const modal_array
     modal_status status = MODAL_OK;
     modal_hash *hash = NULL;
     char text[MODAL_HASH_TEXT], line[MOST_LINE];
-    if (out->journal < 0) return MODAL_OK;
+    if (out->journal.file < 0) return MODAL_OK;
     MODAL_TRY(modal_hash_new(&hash, err));
     for (int64_t f = 0; f < frames->n_frames; f++) hash_frame(hash, arrays, n_points, n_cells, frames->arrays, f);
     modal_hash_text(hash, text);
     snprintf(line, sizeof line, "frames %" PRId64 " %" PRId64 " %s\n", out->n_kept, frames->n_frames,
              text);
-    MODAL_TRY(write_all(out, line, err));
+    MODAL_TRY(tool_journal_add(&out->journal, line, err));
     out->n_kept += frames->n_frames;
 done:
     modal_hash_delete(hash);
@@ -273,19 +222,13 @@ done:
 
 void modaldeform_journal_end(tool *t, const modaldeform_request *r, modaldeform_outputs *out)
 {
-    struct stat info;
-    if (out->journal >= 0) {
-        const int empty = fstat(out->journal, &info) == 0 && info.st_size == 0;
-        if (!out->complete && ((out->ours && out->n_kept == 0) || empty)) {
-            if (out->ours) unlink(out->part_path);
-            unlink(out->journal_path);
-        } else if (!out->complete && out->ours) {
-            tool_note(t, "%s: %" PRId64 " frames are kept, --resume goes on with them", r->folder,
-                      out->n_kept);
-        }
-        close(out->journal);
+    if (out->journal.file >= 0) {
+        const int given_up = !out->complete && ((out->ours && out->n_kept == 0) || tool_journal_empty(&out->journal));
+        if (given_up && out->ours) unlink(out->part_path);
+        if (!given_up && !out->complete && out->ours)
+            tool_note(t, "%s: %" PRId64 " frames are kept, --resume goes on with them", r->folder, out->n_kept);
+        tool_journal_close(&out->journal, given_up);
     }
-    out->journal = -1;
+    tool_journal_free(&out->journal);
     modal_free(&out->part_path);
-    modal_free(&out->journal_path);
 }

@@ -171,7 +171,7 @@ modal_status modaldeform_commit_outputs(const modaldeform_request *r, modaldefor
     tool_output *all[MOST_OUTPUTS];
     if (r->dry) return MODAL_OK;
     for (int i = 0; i < out->n_outputs; i++) all[i] = &out->all[i].file;
-    status = tool_outputs_commit(all, out->n_outputs, out->journal >= 0 ? out->journal_path : NULL, err);
+    status = tool_outputs_commit(all, out->n_outputs, out->journal.file >= 0 ? out->journal.path : NULL, err);
     out->complete = !all[0]->temporary; /* in place, even if their folder could not be synced */
     if (out->complete) tool_folder_keep(r->folder);
     return status;
@@ -187,7 +187,7 @@ void modaldeform_end_outputs(tool *t, const modaldeform_request *r, modaldeform_
     for (int i = 0; i < out->n_formats; i++)
         out->formats[i].format->abort(&out->formats[i].writer);
     tool_output *first = &out->all[0].file; /* with a journal its frames are not lost */
-    if (out->journal >= 0 && first->temporary && strcmp(first->temporary, out->part_path) == 0)
+    if (out->journal.file >= 0 && first->temporary && strcmp(first->temporary, out->part_path) == 0)
         modal_free(&first->temporary);
     modaldeform_journal_end(t, r, out);
     for (int i = 0; i < out->n_outputs; i++) {

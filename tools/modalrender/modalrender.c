@@ -46,6 +46,7 @@ static const tool_option options[] = {
     {"amplitude", 0, "P%", "5%", "How far: the largest displacement of a mode, as a share of the box's diagonal.", 0},
     {"frames", 0, "A:B:STEP", NULL, "Frames to draw, as Python slices them: 10:20, ::5, -1: and so on, or one index.", TOOL_FIRST},
     {"share", 0, "I/N", NULL, "Of these frames the I-th of N parts, I from 0, for arrays of jobs: each in an OUT of its own, numbered as in the whole.", 0},
+    {"resume", 0, NULL, NULL, "Keep complete frames when the run is stopped; the same command goes on after them.", 0},
     {"pick", 0, "X,Y[,FRAME]", NULL, "What is at a pixel (from the upper left, 0) of a frame, as JSON on standard output; OUT is -.", 0},
     {"backend", 0, "NAME", "auto",
      "What computes: auto (a GPU if there is one, else the CPU), ref, cpu, cuda or cuda:N; several GPUs as cuda:0,1 or cuda:all.", 0},
@@ -96,7 +97,7 @@ int main(int argc, char **argv)
     modal_error err = {0};
     modalrender_request r = {0};
     modalrender_input in = {.hdf5 = PTHREAD_MUTEX_INITIALIZER};
-    modalrender_outputs out = {0};
+    modalrender_outputs out = {.journal = {.file = -1}};
 
     MODAL_TRY(modalrender_read_request(&t, &r, &err));
     MODAL_TRY(tool_use_parts(&t, &err));
@@ -110,7 +111,7 @@ int main(int argc, char **argv)
         tool_note(&t, "%s: %" PRId64 " frame%s of %d x %d, %.3f MB", r.folder, in.n, in.n == 1 ? "" : "s", r.width, r.height,
                   1e-6 * (double)out.bytes);
 done:
-    modalrender_end_outputs(&out, &err);
+    modalrender_end_outputs(&t, &r, &out, &err);
     modalrender_free_inputs(&in);
     return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
 }

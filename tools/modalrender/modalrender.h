@@ -11,6 +11,7 @@
 #include "lib/render/camera.h"
 #include "lib/render/stage.h"
 #include "tools/common/commit.h"
+#include "tools/common/journal.h"
 #include "tools/common/look.h"
 #include "tools/common/slice.h"
 #include "tools/common/textures.h"
@@ -23,7 +24,7 @@ extern const char *const modalrender_format_names[MODALRENDER_FORMATS];
 /* What the command line asks for. */
 typedef struct modalrender_request {
     const char *input, *folder, *basis_path, *look_path, *camera, *back_end, *normals_name;
-    int from_stdin, to_stdout, of_basis, any_path, force, threads;
+    int from_stdin, to_stdout, of_basis, any_path, force, resume, threads;
     modalrender_format format;
     int exr_floats;                    /* colours of exr in floats, not halves */
     int buffers[MODAL_RENDER_BUFFERS]; /* those that become files, or channels of exr; the picture is the format's */
@@ -98,6 +99,9 @@ typedef struct modalrender_outputs {
     modalrender_output all[MODAL_RENDER_BUFFERS + 1]; /* the manifest is the last one */
     int64_t bytes;   /* written so far */
     int64_t blank;   /* frames in whose pictures nothing is */
+    tool_journal journal; /* of --resume */
+    int ours;             /* it was begun by this run, or for the same pictures */
+    int64_t n_kept;       /* frames that are complete, of an earlier run, too */
 } modalrender_outputs;
 
 modal_status modalrender_begin_outputs(const modalrender_request *r, modalrender_outputs *out, modal_error *err);
@@ -108,7 +112,21 @@ modal_status modalrender_write(const modalrender_request *r, const modalrender_i
 modal_status modalrender_commit_outputs(const tool *t, const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out,
                                         const modal_deformer *deformer, modal_error *err);
 /* Also after a failure: what is not complete goes. */
-void modalrender_end_outputs(modalrender_outputs *out, modal_error *err);
+void modalrender_end_outputs(tool *t, const modalrender_request *r, modalrender_outputs *out, modal_error *err);
+
+/* ---- modalrender_journal.c: see there what --resume keeps ---- */
+
+/* After the outputs were begun. With --resume opens and locks the journal, which may be new, and leads the outputs to the folders that
+ * stay; without, refuses unfinished pictures unless --force is given. */
+modal_status modalrender_journal_open(const modalrender_request *r, modalrender_outputs *out, modal_error *err);
+/* Goes on with the pictures that the journal tells of, or begins it: out->n_kept frames are done. Without --resume (and with --force) discards it.
+ * MODAL_ERROR_INPUT: it is one of other pictures. */
+modal_status modalrender_journal_begin(tool *t, const modalrender_request *r, const modalrender_input *in, const char *back_end,
+                                       modalrender_outputs *out, modal_error *err);
+/* Notes a frame whose files were written, with their hashes; nothing without a journal. */
+modal_status modalrender_journal_add(modalrender_outputs *out, int64_t number, const char (*hashes)[MODAL_HASH_TEXT], modal_error *err);
+/* Before the outputs end. */
+void modalrender_journal_end(tool *t, const modalrender_request *r, modalrender_outputs *out);
 
 /* ---- modalrender_frames.c ---- */
 

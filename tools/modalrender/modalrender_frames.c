@@ -129,19 +129,21 @@ modal_status modalrender_run(tool *t, const modalrender_request *r, modalrender_
     const modal_frame_step step = {&d, write_frames};
     MODAL_TRY(make_plan(&d, err));
     MODAL_TRY(make_deformer(t, &d, &deformer, err));
+    MODAL_TRY(modalrender_journal_begin(t, r, in, modal_deformer_kind(deformer), out, err));
+    const int64_t kept = out->n_kept;
     const modal_deform_source_request request = {.deformer = deformer, .trajectory = &in->trajectory, .start = in->start, .step = in->step,
                                                  .plan = &d.plan};
     const double start = tool_seconds();
     MODAL_TRY(modal_deform_source_new(&deformed, &request, &source, err));
     source.doing = "draw";
     tool_progress_amount(t, (double)in->n, "frames");
-    MODAL_TRY(modal_frames_run(&source, 1, &step, 0, in->n, &t->progress, &times, err));
+    MODAL_TRY(modal_frames_run(&source, 1, &step, kept, in->n, &t->progress, &times, err));
     tool_stage(t, "submit", times.submit, -1);
     tool_stage(t, "wait for frames", times.wait, -1);
     tool_stage(t, "write", times.work, out->bytes);
     tool_stage(t, "write, processor", times.processor, out->bytes);
     tool_stage(t, "draw and write", tool_seconds() - start, out->bytes);
-    if (out->blank && !r->picks) tool_warn(t, "%lld of %lld pictures show nothing but the background", (long long)out->blank, (long long)in->n);
+    if (out->blank && !r->picks) tool_warn(t, "%lld of %lld pictures show nothing but the background", (long long)out->blank, (long long)(in->n - kept));
     MODAL_TRY(modalrender_commit_outputs(t, r, in, out, deformer, err));
     json_object_set_new(t->report, "back_end", json_string(modal_deformer_back_end(deformer)));
     json_object_set_new(t->report, "device", json_string(modal_deformer_device(deformer)));

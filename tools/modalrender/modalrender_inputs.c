@@ -136,6 +136,9 @@ static modal_status read_outputs(const tool_arguments *a, modalrender_request *r
     if (r->format == MODALRENDER_EXR) r->buffers[MODAL_RENDER_COLOUR] = r->buffers[MODAL_RENDER_DEPTH] = 1;
     MODAL_TRY(tool_number(a, "rate", 1e-3, 1e6, &r->rate, err));
     if (r->to_stdout && r->share[1]) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--share: needs a folder, OUT is -");
+    r->resume = tool_count(a, "resume") > 0;
+    if (r->resume && r->to_stdout) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--resume: needs a folder, OUT is -");
+    if (r->resume && r->format == MODALRENDER_NULL && !any) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--resume: nothing is written, --format null");
     if (tool_count(a, "rate") && r->format != MODALRENDER_Y4M)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--rate: only with --format y4m, %s", tool_value(a, "rate"));
 done:

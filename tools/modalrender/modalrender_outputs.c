@@ -46,6 +46,7 @@ modal_status modalrender_begin_outputs(const modalrender_request *r, modalrender
         MODAL_TRY(o->extension ? tool_numbered_begin(&o->file, o->path, o->extension, r->force, err)
                                : tool_output_begin(&o->file, o->path, r->force, err));
     }
+    MODAL_TRY(modalrender_journal_open(r, out, err));
 done:
     return status;
 }
@@ -65,48 +66,61 @@ static void number_triangles(const modalrender_input *in, int64_t pixels, int32_
     }
 }
 
-static modal_status write_file(const modalrender_output *o, int64_t frame, const void *head, int64_t head_bytes, const void *bytes, int64_t length,
+/* A file of a frame. */
+typedef struct frame_file {
+    int64_t number;  /* of the frame */
+    int64_t bytes;   /* that it has */
+    char *hash;      /* of them, [MODAL_HASH_TEXT]; NULL: not wanted */
+} frame_file;
+
+static modal_status write_file(const modalrender_output *o, frame_file *to, const void *head, int64_t head_bytes, const void *bytes, int64_t length,
                                modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_file_out file = {.file = -1};
-    MODAL_TRY(modal_file_out_open_frame(&file, o->file.temporary, frame, o->extension, err));
+    modal_hash *hash = NULL;
+    MODAL_TRY(modal_file_out_open_frame(&file, o->file.temporary, to->number, o->extension, err));
     if (head) MODAL_TRY(modal_file_out_write(&file, head, head_bytes, err));
     MODAL_TRY(modal_file_out_write(&file, bytes, length, err));
     MODAL_TRY(modal_file_out_close(&file, err));
+    to->bytes = head_bytes + length;
+    if (to->hash) {
+        MODAL_TRY(modal_hash_new(&hash, err));
+        modal_hash_more(hash, head, (size_t)head_bytes);
+        modal_hash_more(hash, bytes, (size_t)length);
+        modal_hash_text(hash, to->hash);
+    }
 done:
+    modal_hash_delete(hash);
     modal_file_out_free(&file);
     return status;
 }
 
 /* One frame of one output. */
-static modal_status write_frame(const modalrender_request *r, const modalrender_output *o, int64_t frame, const float *values, int64_t *written,
-                                modal_error *err)
+static modal_status write_frame(const modalrender_request *r, const modalrender_output *o, const float *values, frame_file *to, modal_error *err)
 {
     modal_status status = MODAL_OK;
     uint8_t *bytes = NULL;
     int64_t length = 0;
     if (o->buffer == MODAL_RENDER_PICTURE) {
         MODAL_TRY(modal_png_encode((const uint8_t *)values, r->width, r->height, &bytes, &length, err));
-        MODAL_TRY(write_file(o, frame, NULL, 0, bytes, length, err));
+        MODAL_TRY(write_file(o, to, NULL, 0, bytes, length, err));
     } else {
         char head[MODAL_NPY_HEAD];
         const int components = modal_render_arrays[o->buffer].components;
         const int whole = o->buffer == MODAL_RENDER_TRIANGLE || o->buffer == MODAL_RENDER_OBJECT;
         modal_npy_head(head, whole ? "<i4" : "<f4", r->height, r->width, components);
         length = 4 * (int64_t)components * r->width * r->height;
-        MODAL_TRY(write_file(o, frame, head, MODAL_NPY_HEAD, values, length, err));
-        length += MODAL_NPY_HEAD;
+        MODAL_TRY(write_file(o, to, head, MODAL_NPY_HEAD, values, length, err));
     }
-    *written += length;
 done:
     modal_free(&bytes);
     return status;
 }
 
 /* A frame as one file: colours, depths and what else was asked for. */
-static modal_status write_exr(const modalrender_request *r, const modalrender_output *o, int64_t number, int64_t f, float *const arrays[MODAL_RENDER_BUFFERS],
-                              int64_t *written, modal_error *err)
+static modal_status write_exr(const modalrender_request *r, const modalrender_output *o, int64_t f, float *const arrays[MODAL_RENDER_BUFFERS],
+                              frame_file *to, modal_error *err)
 {
     static const char *const names[MODAL_RENDER_BUFFERS][3] = {
         [MODAL_RENDER_COLOUR] = {"R", "G", "B"}, [MODAL_RENDER_TRIANGLE] = {"triangle"}, [MODAL_RENDER_OBJECT] = {"object"},
@@ -127,8 +141,7 @@ static modal_status write_exr(const modalrender_request *r, const modalrender_ou
                                                 values + k, 4 * components};
     }
     MODAL_TRY(modal_exr_encode(channels, n, r->width, r->height, &bytes, &length, err));
-    MODAL_TRY(write_file(o, number, NULL, 0, bytes, length, err));
-    *written += length;
+    MODAL_TRY(write_file(o, to, NULL, 0, bytes, length, err));
 done:
     modal_free(&bytes);
     return status;
@@ -193,32 +206,49 @@ done:
     return status;
 }
 
+/* n frames as files, each a task; the first one that fails is told. */
+static modal_status write_files(const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out, int64_t first, int64_t n,
+                                float *const arrays[MODAL_RENDER_BUFFERS], modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t pixels = (int64_t)r->width * r->height;
+    const int n_files = out->n - 1;
+    int64_t written = 0;
+    char(*hashes)[MODAL_HASH_TEXT] = NULL;
+    MODAL_TRY(modal_alloc(&hashes, n * n_files, sizeof *hashes, "hashes", err));
+#pragma omp parallel for schedule(dynamic, 1) num_threads(r->threads) reduction(+ : written)
+    for (int64_t i = 0; i < n * n_files; i++) {
+        modal_error mine = {0};
+        const modalrender_output *o = &out->all[i % n_files];
+        const int64_t f = i / n_files, floats = pixels * modal_render_arrays[o->buffer].components;
+        frame_file to = {.number = in->number + first + f, .hash = out->journal.file >= 0 ? hashes[i] : NULL};
+        const modal_status done = r->format == MODALRENDER_EXR ? write_exr(r, o, f, arrays, &to, &mine)
+                                                               : write_frame(r, o, arrays[o->buffer] + f * floats, &to, &mine);
+        written += to.bytes;
+        if (done == MODAL_OK) continue;
+#pragma omp critical
+        if (status == MODAL_OK) status = done, *err = mine;
+    }
+    out->bytes += written;
+    for (int64_t f = 0; status == MODAL_OK && f < n; f++)
+        MODAL_TRY(modalrender_journal_add(out, in->number + first + f, (const char(*)[MODAL_HASH_TEXT])hashes + f * n_files, err));
+done:
+    modal_free(&hashes);
+    return status;
+}
+
 modal_status modalrender_write(const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out, int64_t first, int64_t n,
                                float *const arrays[MODAL_RENDER_BUFFERS], modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int64_t pixels = (int64_t)r->width * r->height;
-    const int n_files = out->n > 0 ? out->n - 1 : 0;
-    int64_t written = 0;
     for (int64_t f = 0; r->buffers[MODAL_RENDER_TRIANGLE] && f < n; f++)
         number_triangles(in, pixels, (int32_t *)arrays[MODAL_RENDER_TRIANGLE] + f * pixels, (const int32_t *)arrays[MODAL_RENDER_OBJECT] + f * pixels);
     if (r->picks) return modalrender_write_pick(r, in, arrays, err);
     for (int64_t f = 0; f < n; f++) out->blank += shows_nothing((const uint8_t *)(arrays[MODAL_RENDER_PICTURE] + f * pixels), r->width, r->height);
     for (int64_t f = 0; r->to_stdout && f < n; f++)
         MODAL_TRY(write_stream(r, in, out, first + f, (const uint8_t *)(arrays[MODAL_RENDER_PICTURE] + f * pixels), err));
-    /* each file a task; the first one that fails is told */
-#pragma omp parallel for schedule(dynamic, 1) num_threads(r->threads) reduction(+ : written)
-    for (int64_t i = 0; i < n * n_files; i++) {
-        modal_error mine = {0};
-        const modalrender_output *o = &out->all[i % n_files];
-        const int64_t f = i / n_files, floats = pixels * modal_render_arrays[o->buffer].components;
-        if ((r->format == MODALRENDER_EXR ? write_exr(r, o, in->number + first + f, f, arrays, &written, &mine)
-                                          : write_frame(r, o, in->number + first + f, arrays[o->buffer] + f * floats, &written, &mine)) == MODAL_OK)
-            continue;
-#pragma omp critical
-        if (status == MODAL_OK) status = mine.status, *err = mine;
-    }
-    out->bytes += written;
+    if (out->n > 0) MODAL_TRY(write_files(r, in, out, first, n, arrays, err));
 done:
     return status;
 }
@@ -261,18 +291,21 @@ modal_status modalrender_commit_outputs(const tool *t, const modalrender_request
     modal_status status = MODAL_OK;
     tool_output *all[MODAL_RENDER_BUFFERS + 1];
     if (out->n == 0) return MODAL_OK;
+    modalrender_output *last = &out->all[out->n - 1];
+    if (!last->file.temporary) MODAL_TRY(tool_output_begin(&last->file, last->path, r->force, err));
     MODAL_TRY(write_manifest(t, r, in, out, deformer, err));
     for (int i = 0; i < out->n; i++) all[i] = &out->all[i].file;
-    status = tool_outputs_commit(all, out->n, NULL, err);
+    status = tool_outputs_commit(all, out->n, out->journal.file >= 0 ? out->journal.path : NULL, err);
     out->complete = !all[0]->temporary; /* in place, even if their folder could not be synced */
     if (out->complete) tool_folder_keep(out->folder);
 done:
     return status;
 }
 
-void modalrender_end_outputs(modalrender_outputs *out, modal_error *err)
+void modalrender_end_outputs(tool *t, const modalrender_request *r, modalrender_outputs *out, modal_error *err)
 {
     for (int i = 0; i < out->n; i++) tool_output_name_error(&out->all[i].file, err);
+    modalrender_journal_end(t, r, out);
     for (int i = 0; i < out->n; i++) {
         tool_output_discard(&out->all[i].file);
         modal_free(&out->all[i].path);
