@@ -101,6 +101,28 @@ done:
     return status;
 }
 
+/* Of the extension modal_energy_parts. */
+static modal_status look_at_parts(const modal_h5_in *in, const modal_h5_place *root, modal_snapshots_contents *c)
+{
+    static const char path[] = "/energy_parts";
+    modal_status status = MODAL_OK;
+    int64_t dims[2] = {c->n_snapshots, 2};
+    double *parts = NULL;
+    MODAL_TRY(modal_h5_uses_extension(in, root, "modal_energy_parts", &c->parts));
+    if (!c->parts) goto done;
+    MODAL_TRY(modal_h5_read_array(in, root, "energy_parts", MODAL_H5_F64, 2, dims, MODAL_H5_REQUIRED, &parts));
+    if (!c->energy) MODAL_TRY(modal_broken(&in->checker, path, "there is no /energy"));
+    MODAL_TRY(modal_rule_finite(&in->checker, path, parts, dims[0], dims[1], (modal_axes){"snapshot", "column"}));
+    for (int64_t i = 0; parts && i < dims[0]; i++) {
+        if (!(parts[2 * i] < 0)) continue;
+        MODAL_TRY(modal_broken(&in->checker, path, "snapshot %lld: hourglass control stores less than nothing, %g J", (long long)i, parts[2 * i]));
+        break;
+    }
+done:
+    modal_free(&parts);
+    return status;
+}
+
 static modal_status look(const modal_h5_in *in, int values, modal_snapshots_contents *c)
 {
     modal_status status = MODAL_OK;
@@ -123,6 +145,7 @@ static modal_status look(const modal_h5_in *in, int values, modal_snapshots_cont
     MODAL_TRY(look_at_field(in, &root, "internal_forces", MODAL_H5_OPTIONAL, dims, values, &c->forces));
     int64_t all[3] = {dims[0], -1, 3};
     MODAL_TRY(look_at_energy(in, &root, c));
+    MODAL_TRY(look_at_parts(in, &root, c));
     if (modal_h5_has_link(&root, "probes")) {
         MODAL_TRY(modal_h5_enter(in, &root, "probes", MODAL_H5_OPTIONAL, &probes));
         MODAL_TRY(modal_h5_read_text(in, &probes, "names", &c->probe_names));

@@ -12,7 +12,7 @@ typedef struct modal_snapshots_head {
     int64_t n_nodes;
     int single;             /* 1: displacements, velocities and forces are stored in float32 */
     int velocities, forces; /* 1: they are there */
-    int64_t n_energies;     /* columns of /energy, or 0 */
+    int64_t n_energies, n_parts; /* columns of /energy and /energy_parts (modal_energy_parts.md), or 0 */
     int64_t n_probes;       /* 0: no /probes */
     const char *probe_names; /* one a line */
     const modal_snapshots_solid *solid; /* /solid, or NULL */
@@ -20,10 +20,10 @@ typedef struct modal_snapshots_head {
     const modal_provenance *provenance;
 } modal_snapshots_head;
 
-/* Arrays are [n_nodes, 3], [n_energies] and [n_probes, 3]; those that the head does not have are not read. */
+/* Arrays are [n_nodes, 3], [n_energies], [n_parts] and [n_probes, 3]; those that the head does not have are not read. */
 typedef struct modal_snapshot {
     double time;
-    const double *displacements, *velocities, *forces, *energies, *probe_displacements, *probe_reactions;
+    const double *displacements, *velocities, *forces, *energies, *parts, *probe_displacements, *probe_reactions;
 } modal_snapshot;
 
 typedef struct modal_snapshots_out modal_snapshots_out;

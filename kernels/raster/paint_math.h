@@ -11,9 +11,9 @@
 /* log2 of a normal number: e + 2 / ln 2 (s + s^3 / 3 + ...), s = (m - 1) / (m + 1), m from sqrt(1/2) to sqrt(2). */
 RASTER_INLINE float paint_log2(float x)
 {
-    const uint32_t bits = raster_bits(x);
+    const uint32_t bits = modal_float_bits(x);
     const int32_t e = (int32_t)(bits - 0x3f3504f3u) >> 23;
-    const float m = raster_float(bits - ((uint32_t)e << 23)), s = (m - 1.0f) / (m + 1.0f), q = s * s;
+    const float m = modal_float_of(bits - ((uint32_t)e << 23)), s = (m - 1.0f) / (m + 1.0f), q = s * s;
     const float series = 1.0f + q * (0.333333333f + q * (0.2f + q * (0.142857143f + q * 0.111111111f)));
     return (float)e + 2.88539008f * (s * series);
 }

@@ -39,7 +39,7 @@ template <bool KEYS> __device__ __forceinline__ void plot(const modal_raster_tas
     if (KEYS) {
         atomicMin(reinterpret_cast<unsigned long long *>(task.keys) + at, (unsigned long long)raster_key(depth, t));
     } else { // positive floats are in the order of their bits
-        atomicMax(reinterpret_cast<unsigned *>(task.depths) + at, raster_bits(depth));
+        atomicMax(reinterpret_cast<unsigned *>(task.depths) + at, modal_float_bits(depth));
     }
 }
 

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/float_bits.h"
 #include "kernels/raster/raster.h"
 
 #ifdef __CUDACC__
@@ -29,28 +30,6 @@ typedef struct raster_point {
 } raster_point;
 
 enum { RASTER_NOT_FINITE = 32 };
-
-RASTER_INLINE uint32_t raster_bits(float value)
-{
-#ifdef __CUDA_ARCH__
-    return __float_as_uint(value);
-#else
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-#endif
-}
-
-RASTER_INLINE float raster_float(uint32_t bits)
-{
-#ifdef __CUDA_ARCH__
-    return __uint_as_float(bits);
-#else
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-#endif
-}
 
 RASTER_INLINE float raster_row(const float row[4], const float d[3])
 {
@@ -178,10 +157,10 @@ RASTER_INLINE float raster_depth(const raster_setup *s, float edge_1, float edge
 
 RASTER_INLINE uint64_t raster_key(float depth, uint32_t triangle)
 {
-    return (uint64_t)~raster_bits(depth) << 32 | triangle;
+    return (uint64_t)~modal_float_bits(depth) << 32 | triangle;
 }
 
-RASTER_INLINE float raster_key_depth(uint64_t key) { return raster_float(~(uint32_t)(key >> 32)); }
+RASTER_INLINE float raster_key_depth(uint64_t key) { return modal_float_of(~(uint32_t)(key >> 32)); }
 
 enum { RASTER_MOST_CORNERS = 8 };
 

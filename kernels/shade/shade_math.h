@@ -11,7 +11,7 @@ RASTER_INLINE float shade_exp2(float y)
     const int32_t n = (int32_t)(y - 0.5f);
     const float g = (y - (float)n) * 0.693147181f;
     const float power = 1.0f + g * (1.0f + g * (0.5f + g * (0.166666667f + g * (0.0416666667f + g * (0.00833333333f + g * 0.00138888889f)))));
-    return power * raster_float((uint32_t)(n + 127) << 23);
+    return power * modal_float_of((uint32_t)(n + 127) << 23);
 }
 
 /* x^k for x from 0 to 1 and k >= 0: relative error below 1e-6 (1 + |k log2 x| / 4), 0 below 2^-126. Libraries round theirs apart. */

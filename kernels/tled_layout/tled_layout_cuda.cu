@@ -411,7 +411,7 @@ template <class R> modal_status put_patches(Layout<R> *l, modal_stream *stream, 
     MODAL_TRY(take(l, &l->forces, p->n_nodes, "forces", err));
     MODAL_TRY(take(l, &l->stop, 1, "a flag", err));
     MODAL_TRY(modal_device_fill(&l->device, l->stop, 0, sizeof *l->stop, stream, err));
-    MODAL_TRY(take(l, &l->works, 3 * ((p->n_nodes + REDUCE - 1) / REDUCE), "works", err));
+    MODAL_TRY(take(l, &l->works, WORKS * ((p->n_nodes + REDUCE - 1) / REDUCE), "works", err));
     t->n_nodes = (int32_t)p->n_nodes;
     t->n_patches = p->n_patches;
     t->n_signals = l->head.solid->n_signals;

@@ -116,6 +116,7 @@ enum { LAW_ANY = MODAL_TLED_LAWS, LAW_RICH_NEO_HOOKEAN, LAW_RICH_ANY };
 enum { RESIDENT_FAN = 3, RESIDENT_THREADS = 512 }; // of steps of one launch
 enum { CLUSTER = 16, MOST_TARGETS = 7 };           // blocks of a cluster; other patches that a node of one has, at most
 enum { REDUCE = 256 }; // nodes whose works one block adds up
+enum { WORKS = 4 };    // of a step: loads, held, damped, inner
 
 template <class R> struct Layout {
     modal_tled_layout head;
@@ -131,7 +132,7 @@ template <class R> struct Layout {
     Vector4<R> *forces;      // [n_nodes] of the elements, for works and reactions
     Stiff stiff;             // where the solid has `stiffness`
     Stop *stop;
-    double *works;        // [blocks of REDUCE nodes, 3]
+    double *works;        // [blocks of REDUCE nodes, WORKS]
     double *touches;      // [n_contacts, n_touching, 3]
     void *owned[64];      // everything above that device memory was taken for
     int n_owned;

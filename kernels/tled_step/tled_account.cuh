@@ -12,16 +12,16 @@ struct Account {
     modal_tled_factors factors;
     double step, alpha;
     const void *forces; // [n_nodes, 4] of R: of the elements at its start
-    double *works;     // [blocks, 3] or NULL
+    double *works;     // [blocks, WORKS] or NULL
     double *reactions; // [n_held, 3] or NULL
     const double *touches; // of bodies, where there are any
 };
 
-__device__ __forceinline__ void add_up(double sums[3][REDUCE])
+__device__ __forceinline__ void add_up(double sums[WORKS][REDUCE])
 {
     for (int far = REDUCE / 2; far > 0; far /= 2) {
         __syncthreads();
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < WORKS; k++)
             if (threadIdx.x < far) sums[k][threadIdx.x] += sums[k][threadIdx.x + far];
     }
     __syncthreads();
@@ -33,8 +33,8 @@ struct Component {
     int held;
 };
 
-// Adds to loads, held, damped; m is the node's mass.
-__device__ __forceinline__ void account_component(const Account &a, double m, const Component &c, double *reaction, double sums[3])
+// Adds to loads, held, damped, inner; m is the node's mass.
+__device__ __forceinline__ void account_component(const Account &a, double m, const Component &c, double *reaction, double sums[WORKS])
 {
     const modal_tled_factors &f = a.factors;
     const double both = c.now + f.ratio * c.old, way = f.half * both;
@@ -43,6 +43,7 @@ __device__ __forceinline__ void account_component(const Account &a, double m, co
     sums[0] += c.load * way;
     sums[1] += (holding + c.touch) * way;
     sums[2] += a.alpha * m * both / (2 * a.step) * way;
+    sums[3] += c.force * way;
 }
 
 // d: after the step, in the solid's order.
@@ -50,9 +51,9 @@ template <class R>
 __global__ void __launch_bounds__(REDUCE)
     account_step(const __grid_constant__ Tables<R> t, const __grid_constant__ Step<R> s, const Account a, const Vector4<R> *d)
 {
-    __shared__ double sums[3][REDUCE];
+    __shared__ double sums[WORKS][REDUCE];
     const int i = blockIdx.x * REDUCE + threadIdx.x;
-    double mine[3] = {0, 0, 0};
+    double mine[WORKS] = {0, 0, 0, 0};
     if (i < t.n_nodes) {
         const int row = t.held_rows[i];
         const Vector4<R> force = ((const Vector4<R> *)a.forces)[i], old = s.from[2 * (int64_t)i + 1], now = d[t.nodes[i]];
@@ -77,23 +78,24 @@ __global__ void __launch_bounds__(REDUCE)
                               reaction ? reaction + c : nullptr, mine);
     }
     if (!a.works) return;
-    for (int k = 0; k < 3; k++) sums[k][threadIdx.x] = mine[k];
+    for (int k = 0; k < WORKS; k++) sums[k][threadIdx.x] = mine[k];
     add_up(sums);
-    if (threadIdx.x < 3) a.works[3 * (int64_t)blockIdx.x + threadIdx.x] = sums[threadIdx.x][0];
+    if (threadIdx.x < WORKS) a.works[WORKS * (int64_t)blockIdx.x + threadIdx.x] = sums[threadIdx.x][0];
 }
 
 static __global__ void __launch_bounds__(REDUCE) add_works(const double *works, int n, modal_tled_work *work)
 {
-    __shared__ double sums[3][REDUCE];
-    double mine[3] = {0, 0, 0};
+    __shared__ double sums[WORKS][REDUCE];
+    double mine[WORKS] = {0, 0, 0, 0};
     for (int i = threadIdx.x; i < n; i += REDUCE)
-        for (int k = 0; k < 3; k++) mine[k] += works[3 * (int64_t)i + k];
-    for (int k = 0; k < 3; k++) sums[k][threadIdx.x] = mine[k];
+        for (int k = 0; k < WORKS; k++) mine[k] += works[WORKS * (int64_t)i + k];
+    for (int k = 0; k < WORKS; k++) sums[k][threadIdx.x] = mine[k];
     add_up(sums);
     if (threadIdx.x > 0) return;
     work->loads += sums[0][0];
     work->held += sums[1][0];
     work->damped += sums[2][0];
+    work->inner += sums[3][0];
 }
 
 } // namespace modal_tled

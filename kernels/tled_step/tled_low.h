@@ -9,8 +9,7 @@
 #ifndef MODAL_KERNELS_TLED_LOW_H
 #define MODAL_KERNELS_TLED_LOW_H
 
-#include <stdint.h>
-#include <string.h>
+#include "kernels/float_bits.h"
 
 #ifdef __CUDACC__
 #define MODAL_TLED_BOTH __host__ __device__ __forceinline__
@@ -21,28 +20,6 @@
 typedef struct modal_tled_low {
     float u[3], d[3];
 } modal_tled_low;
-
-MODAL_TLED_BOTH uint32_t modal_tled_bits(float x)
-{
-#ifdef __CUDA_ARCH__
-    return __float_as_uint(x);
-#else
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-#endif
-}
-
-MODAL_TLED_BOTH float modal_tled_float(uint32_t bits)
-{
-#ifdef __CUDA_ARCH__
-    return __uint_as_float(bits);
-#else
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-#endif
-}
 
 /* The shift of step n, between -1/2 and 1/2: multiples of the golden ratio without their whole parts, of 12 bits, so that a sum with
  * a whole number of 11 bits is exact. */
@@ -55,20 +32,20 @@ MODAL_TLED_BOTH float modal_tled_low_shift(int64_t n)
  * bits of what 1.5 2^23 is added to; of 0 and of very small numbers nothing is kept. */
 MODAL_TLED_BOTH uint32_t modal_tled_low_bits(float x, float of, int shift, int bits, float more)
 {
-    const uint32_t power = modal_tled_bits(of) & 0x7f800000u;
-    const float inverse = modal_tled_float(0x7f000000u - power), most = (float)((1 << (bits - 1)) - 1);
+    const uint32_t power = modal_float_bits(of) & 0x7f800000u;
+    const float inverse = modal_float_of(0x7f000000u - power), most = (float)((1 << (bits - 1)) - 1);
     float whole = x * inverse * (float)(1ull << shift) + more;
     whole = whole < most ? whole : most; /* NaN becomes `most`, which belongs to a node that is lost anyway */
     whole = whole > -most ? whole : -most;
-    const uint32_t found = modal_tled_bits(whole + 12582912.0f) & ((1u << bits) - 1);
+    const uint32_t found = modal_float_bits(whole + 12582912.0f) & ((1u << bits) - 1);
     return power > 0x10000000u && power < 0x7f000000u ? found : 0;
 }
 
 MODAL_TLED_BOTH float modal_tled_low_float(uint32_t found, float of, int shift, int bits)
 {
     const uint32_t sign = 1u << (bits - 1), mask = (1u << bits) - 1; /* excess of 2^(bits - 1), which is taken off again */
-    const float whole = modal_tled_float(0x4b400000u + (((found & mask) + sign) & mask)) - (12582912.0f + (float)sign);
-    return whole * modal_tled_float(modal_tled_bits(of) & 0x7f800000u) * (1.0f / (float)(1ull << shift));
+    const float whole = modal_float_of(0x4b400000u + (((found & mask) + sign) & mask)) - (12582912.0f + (float)sign);
+    return whole * modal_float_of(modal_float_bits(of) & 0x7f800000u) * (1.0f / (float)(1ull << shift));
 }
 
 /* more: modal_tled_low_shift of the step. words[0]: u x, u y, d x; words[1]: u z, d y, d z; from low bits to high ones. */

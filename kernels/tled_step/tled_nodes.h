@@ -117,9 +117,11 @@ TARGET static inline void NAME(add_work)(const modal_tled_step_task *t, const mo
 {
     const double mass = t->layout->solid->mass[i];
     const SCALAR *d = (const SCALAR *)t->d + 4 * i;
+    const NAME(four) inner = NAME(force)((const modal_tled_lanes *)t->layout, i); /* the slots are as the step had them */
     for (int c = 0; c < 3; c++) {
         const double both = (double)d[c] + x->ratio * (double)before[c], way = x->half * both;
         work->loads += external[c] * way;
+        work->inner += (double)inner[c] * way;
         work->damped += t->alpha * mass * both / (2 * t->step) * way;
     }
 }

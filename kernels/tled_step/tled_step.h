@@ -46,6 +46,7 @@ typedef struct modal_tled_work {
     double loads;  /* of R */
     double held;   /* of the forces that hold prescribed components, m a + F - R + damping, and of those of bodies */
     double damped; /* of alpha m v, v = (d_new / step + d_old / before) / 2 */
+    double inner;  /* of F: what elements store, and what their Prony terms lose */
 } modal_tled_work;
 
 /* With bodies and Prony terms: where a node is put is off by 4 eps of |X| + |u| in float64, of |u| alone in float32, and a

@@ -190,7 +190,7 @@ static void run_steps(const modal_tled_step_task *t, const modal_tled_lanes *l, 
 #pragma omp for schedule(static)
         for (int64_t c = 0; c < s->n_chunks; c++) {
             const int64_t end = (c + 1) * CHUNK < solid->n_nodes ? (c + 1) * CHUNK : solid->n_nodes;
-            s->works[c] = (modal_tled_work){0, 0, 0};
+            s->works[c] = (modal_tled_work){0};
             f.nodes(t, &x, k, c * CHUNK, end, s->first_special[c], t->work ? &s->works[c] : NULL);
         }
         if (!t->work) continue;
@@ -199,6 +199,7 @@ static void run_steps(const modal_tled_step_task *t, const modal_tled_lanes *l, 
             t->work->loads += s->works[c].loads;
             t->work->held += s->works[c].held;
             t->work->damped += s->works[c].damped;
+            t->work->inner += s->works[c].inner;
         }
     }
 }

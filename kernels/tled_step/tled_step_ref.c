@@ -163,6 +163,7 @@ static void step_node(const modal_tled_step_task *t, const modal_tled_reference 
     for (int c = 0; c < 3 && t->work; c++) {
         const double both = load(t, t->d, i, c) + f->ratio * w.d[c], way = f->half * both;
         t->work->loads += r->loads[3 * i + c] * way;
+        t->work->inner += (r->loads[3 * i + c] - r->forces[3 * i + c]) * way;
         t->work->held += holding[c] * way;
         t->work->damped += t->alpha * r->head.solid->mass[i] * both / (2 * t->step) * way;
     }

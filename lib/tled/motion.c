@@ -335,24 +335,41 @@ done:
 
 const double *modal_tled_motion_own(const modal_tled_motion *m) { return m->own; }
 
-modal_status modal_tled_motion_energy(modal_tled_motion *m, const modal_tled_forces *forces, double *energies,
+modal_status modal_tled_motion_add_damped(modal_tled_motion *m, double energy, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_tled_work work;
+    if (!m->work) return MODAL_OK;
+    MODAL_TRY(modal_device_copy_out(m->device, &work, m->work, sizeof work, m->stream, err));
+    MODAL_TRY(modal_device_stream_wait(m->device, m->stream, err));
+    work.damped += energy;
+    MODAL_TRY(modal_device_copy_in(m->device, m->work, &work, sizeof work, m->stream, err));
+    MODAL_TRY(modal_device_stream_wait(m->device, m->stream, err));
+done:
+    return status;
+}
+
+modal_status modal_tled_motion_energy(modal_tled_motion *m, const modal_tled_forces *forces, double *energies, double *parts,
                                       modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_tled_solid *s = &m->model->solid;
     modal_tled_work work;
-    double hourglass, *between = NULL;
+    const double before = m->kernel_step > 0 && m->before > 0 ? m->kernel_step : m->before;
+    double elastic, *between = NULL;
     memset(energies, 0, MODAL_TLED_ENERGIES * sizeof *energies);
     MODAL_TRY(modal_alloc(&between, s->n_nodes, 3 * sizeof *between, "energies", err));
     MODAL_TRY(modal_device_copy_out(m->device, &work, m->work, sizeof work, m->stream, err));
     MODAL_TRY(modal_device_stream_wait(m->device, m->stream, err));
     for (int64_t k = 0; k < 3 * s->n_nodes; k++) {
-        const double v = m->before > 0 ? m->own_d[k] / m->before : 0;
+        const double v = before > 0 ? m->own_d[k] / before : 0;
         energies[MODAL_TLED_KINETIC] += s->mass[k / 3] * v * v / 2;
         between[k] = m->own[k] - m->own_d[k] / 2;
     }
-    modal_tled_energy_at(forces, between, &energies[MODAL_TLED_INTERNAL], &hourglass);
-    energies[MODAL_TLED_INTERNAL] += hourglass;
+    modal_tled_energy_at(forces, between, &elastic, &parts[MODAL_TLED_HOURGLASS]);
+    elastic += parts[MODAL_TLED_HOURGLASS];
+    energies[MODAL_TLED_INTERNAL] = modal_tled_most_terms(s) > 0 ? work.inner : elastic;
+    parts[MODAL_TLED_VISCOUS] = energies[MODAL_TLED_INTERNAL] - elastic;
     energies[MODAL_TLED_DAMPED] = work.damped;
     energies[MODAL_TLED_LOADS] = work.loads;
     energies[MODAL_TLED_HELD] = work.held;

@@ -20,6 +20,9 @@ enum {
     MODAL_TLED_ENERGIES
 };
 
+/* Columns of /energy_parts (formats/modal_energy_parts.md), which are parts of the internal one. */
+enum { MODAL_TLED_HOURGLASS, MODAL_TLED_VISCOUS, MODAL_TLED_PARTS };
+
 typedef struct modal_tled_motion modal_tled_motion;
 
 /* How it is moved. energy: 1 where modal_tled_motion_energy will be asked for; reactions: those. */
@@ -72,9 +75,15 @@ modal_status modal_tled_motion_state(modal_tled_motion *motion, double *u, doubl
 /* Displacements in the solid's order, after modal_tled_motion_state. Borrowed. */
 const double *modal_tled_motion_own(const modal_tled_motion *motion);
 
-/* Of half a step before, after modal_tled_motion_state; energies [MODAL_TLED_ENERGIES] J. */
-modal_status modal_tled_motion_energy(modal_tled_motion *motion, const modal_tled_forces *forces, double *energies,
+/* Of half a step before, after modal_tled_motion_state; energies [MODAL_TLED_ENERGIES], parts [MODAL_TLED_PARTS] J. With Prony terms
+ * the internal energy is the work of the elements' forces: what it has more than the energy of laws, fibres and hourglass control is
+ * the terms'. Without them it is that energy, and the balance tells how well steps keep it. With steps that are not those of time
+ * kinetic energy and damping are those of the masses at hand. */
+modal_status modal_tled_motion_energy(modal_tled_motion *motion, const modal_tled_forces *forces, double *energies, double *parts,
                                       modal_error *err);
+
+/* Adds to what is damped, J, where energies are asked for: kinetic energy that masses have lost by becoming others. */
+modal_status modal_tled_motion_add_damped(modal_tled_motion *motion, double energy, modal_error *err);
 
 /* All that the motion goes on from, byte by byte: of the same model, scene, options and back end. bytes: how many. */
 int64_t modal_tled_motion_save_bytes(const modal_tled_motion *motion);

@@ -87,6 +87,14 @@ static void free_looker(looker *l)
     modal_free(&l->held);
 }
 
+/* Of the last step, J. */
+static double kinetic_of(const looker *l)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < 3 * l->model->solid.n_nodes; k++) sum += l->model->solid.mass[k / 3] * l->d[1][k] * l->d[1][k] / 2;
+    return sum;
+}
+
 /* Two more steps, and what they show against the last look. A quotient over many steps: rounding of single ones counts less. */
 static modal_status look_at(looker *l, const modal_progress *progress, int64_t *element, modal_error *err)
 {
@@ -202,7 +210,9 @@ modal_status modal_tled_steady_run(modal_tled_motion *motion, modal_tled_model *
             weighing *= 2;
             MODAL_TRY(modal_tled_critical_estimate(forces, l.u, &now, err));
             if (now.estimate < 1.03) {
+                const double kinetic = kinetic_of(&l);
                 MODAL_TRY(weigh(model, forces, l.u, l.sums, err));
+                MODAL_TRY(modal_tled_motion_add_damped(motion, kinetic - kinetic_of(&l), err));
                 MODAL_TRY(modal_tled_motion_relayout(motion, err));
                 r->remassed++, settled = -1;
             }

@@ -47,7 +47,7 @@ static result step(harness *h, const modal_tled_layout *layout, const motion *m,
 {
     const int64_t n_held = layout->solid->n_held, n_signals = layout->solid->n_signals;
     const modal_tled_watch watch = {-1, -1, 0};
-    double zeros[3] = {0, 0, 0};
+    const modal_tled_work none = {0};
     modal_error err = {0};
     result r = {give(h, layout, start->u, 4), is_double(layout) || layout->packs_low ? NULL : give(h, layout, start->low, 8),
                 give(h, layout, start->d, 4), NULL, NULL, NULL, NULL, NULL, NULL};
@@ -57,7 +57,7 @@ static result step(harness *h, const modal_tled_layout *layout, const motion *m,
     r.touches = work && layout->solid->n_contacts > 0
                     ? harness_new_output(h, 6 * layout->solid->n_contacts * layout->solid->n_touching, 0, NULL) : NULL;
     r.watch = harness_new_output(h, sizeof watch / 4, 0, (const float *)&watch);
-    r.work = work ? harness_new_output(h, sizeof(modal_tled_work) / 4, 0, (const float *)zeros) : NULL;
+    r.work = work ? harness_new_output(h, sizeof(modal_tled_work) / 4, 0, (const float *)&none) : NULL;
     r.reactions = work ? harness_new_output(h, 6 * n_held, 0, NULL) : NULL;
     r.stiffest = work ? harness_new_output(h, 2, 0, NULL) : NULL;
     const modal_tled_step_task task = {
@@ -390,6 +390,7 @@ static void check_node(harness *h, const modal_tled_layout *layout, const motion
         want->damped += (double)(m->alpha * node.mass * both / (2 * m->step) * way);
         want->held += (double)(holding[c] * way);
         want->loads += (double)((inner[3 * i + c] - force[3 * i + c]) * way);
+        want->inner += (double)(inner[3 * i + c] * way);
         *works += (size + off / (64 * eps) * node.mass / node.gain * 4) * fabs((double)way);
     }
 }
@@ -447,7 +448,7 @@ static void check_one_step(harness *h, const modal_tled_layout *layout, const mo
     const double eps = is_double(layout) ? DBL_EPSILON : FLT_EPSILON;
     long double *force = harness_alloc(3 * s->n_nodes, sizeof *force), *inner = harness_alloc(3 * s->n_nodes, sizeof *force);
     double *size = harness_alloc(s->n_nodes, sizeof *size), works = 0;
-    modal_tled_work want = {0, 0, 0};
+    modal_tled_work want = {0};
     for (int64_t i = 0; i < 3 * s->n_nodes; i++) force[i] = 0, size[i / 3] = 0;
     exact_forces(s, start->u, m->before, force, size);
     memcpy(inner, force, (size_t)s->n_nodes * 3 * sizeof *force);
@@ -465,6 +466,7 @@ static void check_one_step(harness *h, const modal_tled_layout *layout, const mo
             kinetic += s->mass[k / 4] * (pow(value(layout, r->d, k), 2) + pow(start->d[k], 2) + pow(start->u[k], 2)) /
                        (m->step * m->step);
         hold(h, "work of loads", 0, got->loads, want.loads, 64 * eps * works);
+        hold(h, "work of elements", 0, got->inner, want.inner, 64 * eps * works);
         hold(h, "work of holding", 0, got->held, want.held, 64 * eps * (works + kinetic));
         hold(h, "damped", 0, got->damped, want.damped, 64 * eps * kinetic);
     }

@@ -145,6 +145,10 @@ def check_snapshots():
     worse = energy.copy()
     worse[3, 5] += 1e-3 * abs(energy).max()
     broken("s.h5", replace("energy", worse), "/energy: snapshot 3: the balance is")
+    check("energy_parts" in info["fields"], info["fields"])
+    broken("s.h5", replace("energy_parts", np.full((len(energy), 2), -1e-9)), "/energy_parts: snapshot 0: hourglass control stores less than nothing")
+    broken("s.h5", replace("energy_parts", np.zeros((len(energy), 3))), "/energy_parts: shape must be")
+    broken("s.h5", lambda f: f.__delitem__("energy"), "/energy_parts: there is no /energy")
     types[5] = 6
     broken("s.h5", replace("solid/element_type", types), "/solid/element_type: value 5: must be 0 to 5, is 6")
     types[5] = 2
@@ -424,7 +428,7 @@ def check_page():
     off = np.linalg.norm(moved - want, axis=2).max() / largest
     check(abs(off - report["error"]) < 1e-4, "what the page shows", off, report)
     with h5py.File("v.h5", "r+") as f:
-        del f["displacements"], f["times"], f["energy"]
+        del f["displacements"], f["times"], f["energy"], f["energy_parts"], f.attrs["extensions_used"]
         f["displacements"] = np.random.default_rng(0).normal(size=(100, *u.shape[1:]))
         f["times"] = np.arange(100.0)
     err = run(modalview, "v.h5", "no.html", code=3)

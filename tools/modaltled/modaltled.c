@@ -102,19 +102,12 @@ done:
     return status;
 }
 
-/* Fields that this motion does not have: left out, or refused where they were asked for. */
-static modal_status check_fields(tool *t, modaltled_request *r, const modaltled_case *c, modal_error *err)
+/* What a relaxation does not have. */
+static modal_status check_fields(const modaltled_request *r, const modaltled_case *c, modal_error *err)
 {
     if (c->scene.steady && r->probes_path) return modal_error_set(err, MODAL_ERROR_INPUT, "--probes: not with \"until\"");
-    const char *why = c->scene.steady ? "has no meaning with \"until\": masses are not the solid's"
-                      : modal_tled_most_terms(&c->model.solid) > 0 ? "what Prony terms store and lose is not computed" : NULL;
-    const int asked = tool_count(&t->arguments, "fields") > 0;
-    if (why && asked && r->fields[MODALTLED_ENERGY])
-        return modal_error_set(err, MODAL_ERROR_INPUT, "--fields: energy: %s", why);
     if (c->scene.steady && r->fields[MODALTLED_VELOCITIES])
-        return modal_error_set(err, MODAL_ERROR_INPUT, "--fields: velocities: %s", why);
-    if (why && r->fields[MODALTLED_ENERGY]) tool_note(t, "no energy: %s", why);
-    if (why) r->fields[MODALTLED_ENERGY] = 0;
+        return modal_error_set(err, MODAL_ERROR_INPUT, "--fields: velocities: has no meaning with \"until\": masses are not the solid's");
     return MODAL_OK;
 }
 
@@ -136,7 +129,7 @@ int main(int argc, char **argv)
     if (r.checkpoint_path) MODAL_TRY(tool_output_begin(&outputs.checkpoint, r.checkpoint_path, r.force, &err));
     if (r.probes_path) MODAL_TRY(tool_output_begin(&outputs.probes, r.probes_path, r.force, &err));
     MODAL_TRY(modaltled_read(&t, &r, &c, &err));
-    MODAL_TRY(check_fields(&t, &r, &c, &err));
+    MODAL_TRY(check_fields(&r, &c, &err));
     MODAL_TRY(modaltled_plan(&t, &r, &c, &err));
     if (strcmp(tool_value(&t.arguments, "backend"), "auto") == 0)
         tool_note(&t, "back end: %s, %s", r.device.name, r.device.hardware);

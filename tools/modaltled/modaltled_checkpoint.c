@@ -17,7 +17,7 @@ typedef struct run_head {
 } run_head;
 
 /* The arrays of a frame, in the order of the file. */
-enum { FRAME = 7 };
+enum { FRAME = 8 };
 
 static void pieces_of(const run *w, modal_solid_piece all[FRAME])
 {
@@ -26,6 +26,7 @@ static void pieces_of(const run *w, modal_solid_piece all[FRAME])
     const modal_solid_piece list[FRAME] = {
         {&w->frame.time, 8}, {w->u, field}, {w->velocities, fields[MODALTLED_VELOCITIES] ? field : 0},
         {w->forces, fields[MODALTLED_FORCES] ? field : 0}, {w->energies, fields[MODALTLED_ENERGY] ? (int64_t)sizeof w->energies : 0},
+        {w->parts, fields[MODALTLED_ENERGY] ? (int64_t)sizeof w->parts : 0},
         {w->probe_u, probes}, {w->probe_f, probes}};
     memcpy(all, list, sizeof list);
 }

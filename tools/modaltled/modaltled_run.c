@@ -49,7 +49,7 @@ static modal_status new_arrays(run *w, modal_error *err)
                {&w->probe_u, 1, 3 * (int64_t)w->n_probes}, {&w->probe_f, 1, 3 * (int64_t)w->n_probes}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].wanted) MODAL_TRY(modal_alloc_zero(all[i].to, all[i].count, sizeof(double), "frame", err));
-    w->frame = (modal_snapshot){0, w->u, w->velocities, w->forces, w->energies, w->probe_u, w->probe_f};
+    w->frame = (modal_snapshot){0, w->u, w->velocities, w->forces, w->energies, w->parts, w->probe_u, w->probe_f};
 done:
     return status;
 }
@@ -67,6 +67,7 @@ static modal_status open_file(run *w, const char *path, modal_error *err)
                                  .velocities = w->r->fields[MODALTLED_VELOCITIES],
                                  .forces = w->r->fields[MODALTLED_FORCES],
                                  .n_energies = w->r->fields[MODALTLED_ENERGY] ? MODAL_TLED_ENERGIES : 0,
+                                 .n_parts = w->r->fields[MODALTLED_ENERGY] ? MODAL_TLED_PARTS : 0,
                                  .n_probes = w->n_probes,
                                  .probe_names = w->probe_names,
                                  .n_provenance = w->n_provenance,
@@ -124,7 +125,7 @@ static modal_status make_frame(run *w, modal_error *err)
     for (int64_t i = 0; i < n; i++)
         w->largest_u = fmax(w->largest_u, hypot(hypot(w->u[3 * i], w->u[3 * i + 1]), w->u[3 * i + 2]));
     if (w->r->fields[MODALTLED_ENERGY]) {
-        MODAL_TRY(modal_tled_motion_energy(w->motion, &w->c->forces, w->energies, err));
+        MODAL_TRY(modal_tled_motion_energy(w->motion, &w->c->forces, w->energies, w->parts, err));
         for (int k = 0; k < MODAL_TLED_BALANCE; k++) w->largest_energy = fmax(w->largest_energy, fabs(w->energies[k]));
         w->worst_balance = fmax(w->worst_balance, fabs(w->energies[MODAL_TLED_BALANCE]));
     }

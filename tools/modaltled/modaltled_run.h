@@ -18,7 +18,7 @@ typedef struct run {
     modal_snapshots_out *out;
     modal_snapshot frame;
     double *u, *velocities, *forces, *own_forces, *reactions, *probe_u, *probe_f;
-    double energies[MODAL_TLED_ENERGIES], worst_balance, largest_energy, largest_u;
+    double energies[MODAL_TLED_ENERGIES], parts[MODAL_TLED_PARTS], worst_balance, largest_energy, largest_u;
     modal_tled_follow follow;
     int32_t n_probes;
     char *probe_names;

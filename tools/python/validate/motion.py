@@ -170,6 +170,10 @@ def check_snapshots(file):
         if energy is not None:
             left = energy[:, :5] @ [1, 1, 1, -1, -1]
             file.must((abs(energy[:, 5] - left) <= 1e-9 * abs(energy[:, :5]).max(axis=1)).all(), "/energy", "does not balance")
+        if "modal_energy_parts" in file.extensions:
+            parts = file.array("/energy_parts", "f64", (len(u), 2))
+            file.must(energy is not None, "/energy_parts", "there is no /energy")
+            file.must(parts is None or (parts[:, 0] >= 0).all(), "/energy_parts", "hourglass control stores less than nothing")
         if file.has("/probes"):
             names = file.text("/probes", "names")
             probes = file.array("/probes/displacements", "f64", (len(u), None, 3))
