@@ -115,6 +115,26 @@ done:
     return status;
 }
 
+/* Areas and neighbours come together. */
+static modal_status read_neighbours(const modal_h5_in *in, const modal_h5_place *root, modal_octree *o)
+{
+    modal_status status = MODAL_OK;
+    modal_h5_place place = nowhere;
+    const modal_checker *checker = &in->checker;
+    MODAL_TRY(modal_h5_enter(in, root, "samples", MODAL_H5_REQUIRED, &place));
+    if (!modal_h5_has_link(&place, "area") && !modal_h5_has_link(&place, "neighbours")) goto done;
+    MODAL_TRY(modal_h5_read_array(in, &place, "area", MODAL_H5_F32, 1, &o->n_samples, MODAL_H5_REQUIRED, &o->areas));
+    MODAL_TRY(modal_h5_read_array(in, &place, "neighbours", MODAL_H5_I32, 1, &o->n_samples, MODAL_H5_REQUIRED, &o->neighbours));
+    for (int64_t i = 0; i < o->n_samples && o->areas; i++) {
+        if (o->areas[i] >= 0 && isfinite(o->areas[i])) continue;
+        MODAL_TRY(modal_broken(checker, "/samples/area", "sample %lld: must be at least 0, is %g", (long long)i, (double)o->areas[i]));
+        break;
+    }
+done:
+    modal_h5_leave(&place);
+    return status;
+}
+
 /* Keys ascend, and fit the cube. */
 static modal_status key_rules(const modal_checker *checker, const modal_octree *o, int *sound)
 {
@@ -129,7 +149,8 @@ static modal_status key_rules(const modal_checker *checker, const modal_octree *
     return MODAL_OK;
 }
 
-static int has_key(const modal_octree *o, int64_t key)
+/* The sample of a key, or -1. */
+static int64_t find_key(const modal_octree *o, int64_t key)
 {
     int64_t low = 0, high = o->n_samples;
     while (low < high) {
@@ -137,7 +158,7 @@ static int has_key(const modal_octree *o, int64_t key)
         if (o->keys[middle] < key) low = middle + 1;
         else high = middle;
     }
-    return low < o->n_samples && o->keys[low] == key;
+    return low < o->n_samples && o->keys[low] == key ? low : -1;
 }
 
 /* The eight corners of the cell that a sample begins are there. */
@@ -148,8 +169,28 @@ static int is_whole(const modal_octree *o, int64_t key)
     for (int k = 0; k < 3; k++) c[k] = modal_morton_squeeze((uint64_t)key >> k);
     if (c[0] + 1 >= side || c[1] + 1 >= side || c[2] + 1 >= side) return 0;
     for (int k = 1; k < 8; k++)
-        if (!has_key(o, (int64_t)modal_morton(c[0] + (k & 1), c[1] + (k >> 1 & 1), c[2] + (k >> 2)))) return 0;
+        if (find_key(o, (int64_t)modal_morton(c[0] + (k & 1), c[1] + (k >> 1 & 1), c[2] + (k >> 2))) < 0) return 0;
     return 1;
+}
+
+/* Bits lead to samples, and back. */
+static modal_status neighbour_rules(const modal_checker *checker, const modal_octree *o)
+{
+    for (int64_t i = 0; i < o->n_samples; i++) {
+        if (o->neighbours[i] < 0 || o->neighbours[i] >> MODAL_OCTREE_AROUND)
+            return modal_broken(checker, "/samples/neighbours", "sample %lld: has bits above 25, %d", (long long)i, o->neighbours[i]);
+        for (int bit = 0; bit < MODAL_OCTREE_AROUND; bit++) {
+            int64_t c[3];
+            int d[3];
+            if (!(o->neighbours[i] >> bit & 1)) continue;
+            modal_octree_offset(bit, d);
+            for (int k = 0; k < 3; k++) c[k] = modal_morton_squeeze((uint64_t)o->keys[i] >> k) + d[k];
+            const int64_t j = c[0] < 0 || c[1] < 0 || c[2] < 0 ? -1 : find_key(o, (int64_t)modal_morton(c[0], c[1], c[2]));
+            if (j < 0 || !(o->neighbours[j] >> (MODAL_OCTREE_AROUND - 1 - bit) & 1))
+                return modal_broken(checker, "/samples/neighbours", "sample %lld: bit %d leads to no sample, or not back", (long long)i, bit);
+        }
+    }
+    return MODAL_OK;
 }
 
 /* The tree is that of the keys: level by level, the nodes that there are, in the order of the keys. */
@@ -196,11 +237,13 @@ static modal_status read_all(const modal_h5_in *in, modal_octree_file *file)
     MODAL_TRY(read_root(in, &root, o));
     MODAL_TRY(read_tree(in, &root, o));
     MODAL_TRY(read_samples(in, &root, o));
+    if (o->keys) MODAL_TRY(read_neighbours(in, &root, o));
     MODAL_TRY(modal_provenance_read(in, &root, MODAL_H5_REQUIRED, &file->provenance, &file->n_provenance));
     if (!o->keys || !o->cells || !o->node_offsets) goto done;
     MODAL_TRY(key_rules(&in->checker, o, &sound));
     MODAL_TRY(modal_rule_offsets(&in->checker, "/tree/node_offsets", o->node_offsets, o->depth, o->n_nodes, &ascending));
     if (sound && ascending) MODAL_TRY(tree_rules(&in->checker, o));
+    if (sound && o->neighbours) MODAL_TRY(neighbour_rules(&in->checker, o));
 done:
     modal_h5_leave(&root);
     return status;

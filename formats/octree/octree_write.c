@@ -30,6 +30,10 @@ static modal_status write_samples(hid_t root, const modal_octree *o, modal_error
     MODAL_TRY(modal_h5_write_array(group, "values", type, 2, values, o->values, err));
     MODAL_TRY(modal_h5_write_array(group, "triangle", MODAL_H5_I32, 1, &n, o->triangles, err));
     MODAL_TRY(modal_h5_write_array(group, "barycentric", MODAL_H5_F32, 2, pairs, o->barycentric, err));
+    if (o->neighbours) {
+        MODAL_TRY(modal_h5_write_array(group, "area", MODAL_H5_F32, 1, &n, o->areas, err));
+        MODAL_TRY(modal_h5_write_array(group, "neighbours", MODAL_H5_I32, 1, &n, o->neighbours, err));
+    }
 done:
     return modal_h5_end_group(&group, status, err);
 }

@@ -17,5 +17,7 @@ void modal_octree_free(modal_octree *octree)
     modal_free(&octree->values);
     modal_free(&octree->triangles);
     modal_free(&octree->barycentric);
+    modal_free(&octree->areas);
+    modal_free(&octree->neighbours);
     *octree = (modal_octree){0};
 }

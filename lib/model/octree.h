@@ -46,6 +46,8 @@ typedef struct modal_octree {
     int64_t n_triangles;            /* of the surface */
     int32_t *triangles;             /* [n_samples] the one that is nearest */
     float *barycentric;             /* [n_samples, 2] weights of its second and third vertex at the nearest point */
+    float *areas;                   /* [n_samples] m^2, their shares of the surface at rest; NULL: not known, as neighbours */
+    int32_t *neighbours;            /* [n_samples] bits of the neighbours on the connected surface, modal_octree_offset */
     char source_hash[MODAL_HASH_TEXT]; /* of the surface's positions and triangles */
 } modal_octree;
 
@@ -75,6 +77,15 @@ static inline int32_t modal_morton_squeeze(uint64_t x)
 static inline uint64_t modal_morton(int64_t x, int64_t y, int64_t z)
 {
     return modal_morton_spread((uint64_t)x) | modal_morton_spread((uint64_t)y) << 1 | modal_morton_spread((uint64_t)z) << 2;
+}
+
+enum { MODAL_OCTREE_AROUND = 26 }; /* lattice points around one */
+
+/* Where neighbour 0 to 25 is: d = (dx, dy, dz) of -1, 0, 1. The opposite of b is 25 - b. */
+static inline void modal_octree_offset(int bit, int d[3])
+{
+    const int k = bit < 13 ? bit : bit + 1;
+    d[0] = k % 3 - 1, d[1] = k / 3 % 3 - 1, d[2] = k / 9 - 1;
 }
 
 /* Frees everything inside and zeroes the struct; a zeroed struct is fine. */

@@ -229,7 +229,7 @@ modal_status modal_octree_build(const modal_octree_request *r, modal_octree *o, 
                    1 << (MODAL_OCTREE_BITS - MODAL_OCTREE_BITS % modal_octree_side_bits(o)));
     MODAL_TRY(place_cube(r, o, err));
     frame = (modal_octree_frame){r->positions, {o->origin[0], o->origin[1], o->origin[2]}, ldexp(1.0, modal_octree_bits(o)) / o->size};
-    const double margin = fmax(ldexp(1.0, modal_octree_bits(o) - 20), ldexp(1.0, -11));
+    const double margin = modal_octree_margin(o);
     MODAL_TRY(make_cells(r, &frame, margin, &cells, n_flat, err));
     if (cells.n == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "the surface has no area");
     MODAL_TRY(modal_bricks_add(&samples, &cells, err));

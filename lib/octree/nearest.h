@@ -3,6 +3,8 @@
 #ifndef MODAL_OCTREE_NEAREST_H
 #define MODAL_OCTREE_NEAREST_H
 
+#include <math.h>
+
 #include "lib/base/progress.h"
 #include "lib/octree/bricks.h"
 
@@ -17,6 +19,9 @@ static inline void modal_octree_corners(const modal_octree_frame *f, const int32
     for (int j = 0; j < 3; j++)
         for (int k = 0; k < 3; k++) p[3 * j + k] = (f->positions[3 * (int64_t)triangle[j] + k] - f->origin[k]) * f->scale;
 }
+
+/* How far cells are grown on all sides, in lattice steps, when triangles that meet them are looked for. */
+static inline double modal_octree_margin(const modal_octree *o) { return ldexp(1.0, modal_octree_bits(o) < 9 ? -11 : modal_octree_bits(o) - 20); }
 
 /* The point of the triangle p that is nearest to x: weights of the second and third corner; returns the squared distance. C. Ericson,
  * Real-Time Collision Detection, 2005, section 5.1.5. */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Octree textures. usage: check_octree.py BIN_FOLDER REPOSITORY
-modaltex build, paint and sample beside an own computation; the same bytes for any number of threads; the rules of formats/octree.md by
+modaltex build, paint and sample beside an own computation; neighbours along the surface; the same bytes for any number of threads; the rules of formats/octree.md by
 modalinfo --check and by the validator, with a file broken for each; what is refused."""
 import os
 import shutil
@@ -149,6 +149,31 @@ def check_threads():
     must('"samples"' in got.stdout and "points a side" in got.stderr, got)
 
 
+def check_neighbours(points, faces):
+    """Those of a sphere are all that are side by side; the areas are the surface's."""
+    for j in (1, 2):
+        run("modaltex", "build", "s.ply", f"n{j}.h5", "--resolution", 64, "--neighbours", "-q", "-j", j)
+    validate("n1.h5")
+    must("a sound octree" in run("modalinfo", "n1.h5", "--check").stdout and "along the surface of" in run("modalinfo", "n1.h5").stdout, "modalinfo")
+    with h5py.File("n1.h5") as f, h5py.File("n2.h5") as g:
+        for name in ("area", "neighbours"):
+            must((f["samples"][name][:] == g["samples"][name][:]).all(), name, "with two threads")
+        a, b, c = (points[faces[:, k]] for k in range(3))
+        area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()
+        must(abs(f["samples/area"][:].sum(dtype=float) - area) <= 1e-6 * area, "area")
+        key, mask = f["samples/key"][:], f["samples/neighbours"][:]
+    at = np.stack([sum(((key >> (3 * i + k)) & 1) << i for i in range(20)) for k in range(3)], 1) + 1
+    where = np.full((66, 66, 66), -1)
+    where[tuple(at.T)] = np.arange(len(at))
+    for bit in range(26):
+        k = bit + (bit >= 13)
+        d = np.array([k % 3, k // 3 % 3, k // 9]) - 1
+        must(((mask >> bit & 1) == (where[tuple((at + d).T)] >= 0)).all(), "bit", bit)
+    run("modaltex", "paint", "n1.h5", json_file("l.json", '{"layers": [{"kind": "fill", "value": [0, 0, 0]}]}'), "n3.h5", "-q")
+    with h5py.File("n3.h5") as f:
+        must((f["samples/neighbours"][:] == mask).all(), "painted")
+
+
 def check_basis():
     points, faces = sphere()
     subprocess.run([f"{sys.argv[1]}/modalpack", "--rigid", "s.ply", "basis.h5", "-q"], check=True)
@@ -161,8 +186,8 @@ def check_basis():
 
 def check_broken():
     """Each rule of the page, broken once: both checkers see it."""
-    def change(name, do):
-        shutil.copy("t.h5", "bad.h5")
+    def change(name, do, good="t.h5"):
+        shutil.copy(good, "bad.h5")
         with h5py.File("bad.h5", "r+") as f:
             do(f)
         got = run("modalinfo", "bad.h5", "--check", code=1)
@@ -200,6 +225,15 @@ def check_broken():
     change("empty", put("tree/cells", tuple(empty[3]), 4))
     change("offsets", put("tree/node_offsets", 3, offsets[3] + 1))
     change("corner", put("tree/cells", corner, int(cells[corner]) - 1))
+    with h5py.File("n1.h5") as f:
+        mask = f["samples/neighbours"][:]
+    change("area", put("samples/area", 5, -1), "n1.h5")
+    change("area alone", lambda f: f["samples"].__delitem__("neighbours"), "n1.h5")
+    change("neighbours alone", lambda f: f["samples"].__delitem__("area"), "n1.h5")
+    change("bit 26", put("samples/neighbours", 5, int(mask[5]) | 1 << 26), "n1.h5")
+    change("bit 31", put("samples/neighbours", 5, int(mask[5]) - 2**31), "n1.h5")
+    change("nobody there", put("samples/neighbours", 5, 2**26 - 1), "n1.h5")
+    change("not back", put("samples/neighbours", 5, int(mask[5]) & (int(mask[5]) - 1)), "n1.h5")
     data = open("t.h5", "rb").read()
     for length in np.linspace(0, len(data) - 1, 60).astype(int):
         with open("cut.h5", "wb") as f:
@@ -250,6 +284,7 @@ def main():
         check_layers(points, faces)
         check_threads()
         check_basis()
+        check_neighbours(points, faces)
         check_broken()
         check_refused(points, faces)
         must("a sound octree" in run("modalinfo", "t.h5", "--check").stdout and "points a side" in run("modalinfo", "t.h5").stdout, "modalinfo")

@@ -435,6 +435,15 @@ modal_status modalinfo_describe_octree(const char *path, json_t **info, modal_er
     set_integer(object, "cells", o->n_cells);
     set_integer(object, "nodes", o->n_nodes);
     set_integer(object, "triangles", o->n_triangles);
+    if (o->neighbours) {
+        double area = 0, neighbours = 0;
+        for (int64_t i = 0; i < o->n_samples; i++) {
+            area += (double)o->areas[i];
+            neighbours += __builtin_popcount((unsigned)o->neighbours[i]);
+        }
+        set(object, "area", json_real(area));
+        set(object, "surface_neighbours", json_real(neighbours / (double)o->n_samples));
+    }
     set(object, "source_hash", json_string(o->source_hash));
     set(object, "provenance", provenance(file.provenance, file.n_provenance));
     modal_octree_file_free(&file);

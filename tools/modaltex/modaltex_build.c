@@ -7,6 +7,7 @@
 #include "formats/octree/octree_h5.h"
 #include "lib/base/memory.h"
 #include "lib/octree/build.h"
+#include "lib/octree/connect.h"
 #include "tools/common/commit.h"
 #include "tools/common/inputs.h"
 #include "tools/modaltex/modaltex.h"
@@ -17,6 +18,7 @@ static const tool_option options[] = {
     {"n", 0, "2|4|8", "2", "A node of the tree has N^3 cells: 2 is the smallest file, 8 the fewest steps down.", 0},
     {"channels", 0, "rgba8|float|float3", "rgba8", "What a sample has: a colour with alpha, a number, or three.", 0},
     {"shape", 0, "I", "0", "The shape of a basis, from 0.", 0},
+    {"neighbours", 0, NULL, NULL, "Also store each sample's neighbours along the surface and its share of it, for modaltex flow.", 0},
     TOOL_OPTION_THREADS,
     TOOL_OPTION_MEMORY_LIMIT,
     TOOL_OPTION_FORCE,
@@ -82,6 +84,23 @@ static modal_status tell(tool *t, const modal_octree *o, int64_t n_flat, modal_e
     return MODAL_OK;
 }
 
+static modal_status connect(tool *t, const modal_surface_mesh *surface, modal_octree *o, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_sheets sheets = {0};
+    const double start = tool_seconds();
+    int64_t n = 0;
+    MODAL_TRY(modal_sheets_make(o, surface->positions, surface->n_vertices, surface->triangles, surface->n_triangles, &sheets, err));
+    MODAL_TRY(modal_octree_connect(&sheets, &t->progress, o, err));
+    for (int64_t i = 0; i < o->n_samples; i++) n += __builtin_popcount((unsigned)o->neighbours[i]);
+    tool_stage(t, "neighbours", tool_seconds() - start, -1);
+    tool_detail(t, "%.2f neighbours of a sample along the surface", (double)n / (double)o->n_samples);
+    json_object_set_new(t->report, "surface_neighbours", json_real((double)n / (double)o->n_samples));
+done:
+    modal_sheets_free(&sheets);
+    return status;
+}
+
 int modaltex_build(int argc, char **argv)
 {
     tool t;
@@ -116,6 +135,7 @@ int modaltex_build(int argc, char **argv)
         goto done;
     }
     tool_stage(&t, "tree", tool_seconds() - start, -1);
+    if (tool_count(&t.arguments, "neighbours")) MODAL_TRY(connect(&t, &surface, &file.octree, &err));
     start = tool_seconds();
     MODAL_TRY(tool_add_input(from, &inputs, &used, &room, &err));
     MODAL_TRY(modal_provenance_append(&file.provenance, &file.n_provenance, "modaltex build", tool_version(), t.command_line, inputs, "cpu", &err));

@@ -47,6 +47,29 @@ def check_nodes(file, key, b, depth, offsets, cells):
     return leaves & 1
 
 
+def check_neighbours(file, key, bits, count):
+    """Areas and neighbours, of key where that is sound (else None)."""
+    if not file.must(file.has("/samples/area") == file.has("/samples/neighbours"), "/samples", "has one of area and neighbours without the other") or \
+            not file.has("/samples/area"):
+        return
+    area, mask = file.array("/samples/area", "f32", (count,)), file.array("/samples/neighbours", "i32", (count,))
+    if area is not None:
+        file.must((area >= 0).all(), "/samples/area", "is negative")
+    if mask is None or key is None or not file.must((mask >= 0).all() and (mask < 2**26).all(), "/samples/neighbours", "has bits above 25"):
+        return
+    at = [squeeze(key, k, bits) for k in range(3)]
+    for bit in range(26):
+        k = bit + (bit >= 13)
+        has = (mask >> bit & 1) == 1
+        there = [at[axis][has] + (k // 3**axis % 3 - 1) for axis in range(3)]
+        inside = np.all([(c >= 0) & (c < 2**bits) for c in there], axis=0)
+        if not file.must(inside.all(), "/samples/neighbours", f"bit {bit} leaves the cube"):
+            return
+        want = sum(spread(c, bits) << axis for axis, c in enumerate(there))
+        found = np.minimum(np.searchsorted(key, want), len(key) - 1)
+        file.must((key[found] == want).all() and (mask[found] >> (25 - bit) & 1).all(), "/samples/neighbours", f"bit {bit} leads to no sample, or not back")
+
+
 def check_octree(file):
     file.open_as((1,))
     channels = file.text("/", "channels", among=tuple(WIDTH))
@@ -81,6 +104,7 @@ def check_octree(file):
     if not file.must(0 < len(key) < MOST and len(cells) < MOST, "/samples/key", "has no samples, or too many") or \
             not file.must(key[0] >= 0 and key[-1] < 8**bits and (np.diff(key) > 0).all(), "/samples/key", "does not ascend inside of the cube"):
         return
+    check_neighbours(file, key, bits, count)
     begins = check_nodes(file, key, b, depth, offsets, cells)
     if begins is None:
         return
