@@ -99,6 +99,18 @@ done:
     return status;
 }
 
+void modal_render_bounds_add(modal_render_bounds *b, int32_t object, int64_t n, const float *points)
+{
+    const double *axes[3] = {b->right, b->up, b->ahead};
+    double *box = b->boxes[object];
+    for (int64_t i = 0; i < n; i++)
+        for (int a = 0; a < 3; a++) {
+            double x = 0.0;
+            for (int k = 0; k < 3; k++) x += axes[a][k] * (double)points[3 * i + k];
+            box[2 * a] = fmin(box[2 * a], x), box[2 * a + 1] = fmax(box[2 * a + 1], x);
+        }
+}
+
 void modal_render_bounds_free(modal_render_bounds *b)
 {
     modal_free(&b->boxes);

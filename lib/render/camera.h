@@ -22,6 +22,8 @@ void modal_render_axes(const double direction[3], const double up[3], double rig
  * hold their objects with room to spare. source: modal matrices, read NULL: the basis has them. MODAL_ERROR_MEMORY and the source's. */
 modal_status modal_render_bounds_new(modal_render_bounds *bounds, const double direction[3], const double up[3], const modal_basis *basis,
                                      const modal_matrix_source *source, const modal_trajectory *trajectory, modal_error *err);
+/* Widens an object's box by points [n, 3]: of frames that follow from no modes. */
+void modal_render_bounds_add(modal_render_bounds *bounds, int32_t object, int64_t n, const float *points);
 void modal_render_bounds_free(modal_render_bounds *bounds);
 /* The diagonal of the box around all, m; 1 where there is nothing. */
 double modal_render_bounds_size(const modal_render_bounds *bounds);

@@ -16,7 +16,7 @@
 #include "lib/deform/source.h"
 #include "lib/frames/reading.h"
 #include "lib/laws/law.h"
-#include "lib/mesh/tables.h"
+#include "tools/common/given_basis.h"
 #include "tools/modaldeform/modaldeform.h"
 
 enum { NEIGHBOURS = 3, SLOTS = 3 };
@@ -76,59 +76,6 @@ modal_status modaldeform_check_snapshots(const tool *t, const modaldeform_reques
 }
 
 /* ---- the solid ---- */
-
-/* Points: the nodes of the boundary, ascending, or all nodes. */
-static modal_status number_points(modaldeform_snapshots *s, int volume, int32_t **point_of, int64_t *n_points, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    MODAL_TRY(modal_alloc(point_of, s->n_nodes, sizeof **point_of, "points", err));
-    for (int64_t i = 0; i < s->n_nodes; i++) (*point_of)[i] = volume ? 0 : -1;
-    for (int64_t i = 0; !volume && i < 3 * s->solid.n_triangles; i++) (*point_of)[s->solid.triangles[i]] = 0;
-    *n_points = 0;
-    for (int64_t i = 0; i < s->n_nodes; i++)
-        if ((*point_of)[i] == 0) (*point_of)[i] = (int32_t)(*n_points)++;
-    MODAL_TRY(modal_alloc(&s->node_of, *n_points, sizeof *s->node_of, "points", err));
-    for (int64_t i = 0; i < s->n_nodes; i++)
-        if ((*point_of)[i] >= 0) s->node_of[(*point_of)[i]] = (int32_t)i;
-done:
-    return status;
-}
-
-/* One object of one shape without modes. */
-static modal_status make_basis(modaldeform_snapshots *s, modaldeform_input *in, int volume, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    modal_basis *b = &in->basis;
-    modal_surface_tables tables = {0};
-    int32_t *point_of = NULL;
-    MODAL_TRY(modal_alloc_zero(&b->shapes, 1, sizeof *b->shapes, "shape", err));
-    MODAL_TRY(modal_alloc_zero(&b->objects, 1, sizeof *b->objects, "object", err));
-    b->n_shapes = b->n_objects = 1;
-    b->objects[0].parent = -1;
-    for (int k = 0; k < 3; k++) b->objects[0].rest_pose[5 * k] = 1;
-    modal_surface *to = &b->shapes[0].surface;
-    MODAL_TRY(number_points(s, volume, &point_of, &to->n_vertices, err));
-    to->n_triangles = volume ? 0 : s->solid.n_triangles;
-    MODAL_TRY(modal_alloc(&to->rest_positions, 3 * to->n_vertices, sizeof(double), "points", err));
-    MODAL_TRY(modal_alloc(&to->user_vertex, to->n_vertices, sizeof(int32_t), "points", err));
-    MODAL_TRY(modal_alloc(&to->triangles, 3 * to->n_triangles, sizeof(int32_t), "triangles", err));
-    MODAL_TRY(modal_alloc(&to->user_triangle, to->n_triangles, sizeof(int32_t), "triangles", err));
-    for (int64_t p = 0; p < to->n_vertices; p++) {
-        memcpy(to->rest_positions + 3 * p, s->nodes + 3 * (int64_t)s->node_of[p], 3 * sizeof(double));
-        to->user_vertex[p] = (int32_t)p;
-    }
-    for (int64_t k = 0; k < to->n_triangles; k++) to->user_triangle[k] = (int32_t)k;
-    for (int64_t k = 0; k < 3 * to->n_triangles; k++) to->triangles[k] = point_of[s->solid.triangles[k]];
-    MODAL_TRY(modal_surface_tables_build(to->n_vertices, to->n_triangles, to->triangles, &tables, err));
-    to->face_offsets = tables.face_offsets;
-    to->faces = tables.faces;
-    tables.face_offsets = NULL;
-    tables.faces = NULL;
-done:
-    modal_surface_tables_free(&tables);
-    modal_free(&point_of);
-    return status;
-}
 
 /* What --fields wants of the elements; the mesh goes there. */
 static modal_status begin_stress(const modaldeform_request *r, modaldeform_snapshots *s, modaldeform_input *in, modal_error *err)
@@ -190,7 +137,7 @@ modal_status modaldeform_read_snapshots(modaldeform_request *r, modaldeform_inpu
     memcpy(s->nodes, s->solid.mesh.nodes, (size_t)(3 * s->n_nodes) * sizeof *s->nodes);
     MODAL_TRY(make_head(&c, &in->trajectory, err));
     s->times = in->trajectory.times;
-    MODAL_TRY(make_basis(s, in, r->volume, err));
+    MODAL_TRY(tool_given_basis(s->n_nodes, s->nodes, r->volume ? 0 : s->solid.n_triangles, s->solid.triangles, r->volume, &in->basis, &s->node_of, err));
     if (r->volume) MODAL_TRY(modal_solid_cells_of(&s->solid.mesh, &in->cells, err));
     if (r->stress) MODAL_TRY(begin_stress(r, s, in, err));
     for (int i = 0; i < (r->speed ? NEIGHBOURS : 1); i++) MODAL_TRY(modal_alloc(&s->u[i], 3 * s->n_nodes, sizeof(double), "snapshot", err));

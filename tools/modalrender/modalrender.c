@@ -75,10 +75,10 @@ static const tool_program program = {
     .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 2,
     .output_traits = TOOL_WRITES | TOOL_PIPE,
-    .notes = "TRAJ is a trajectory, or a basis, which is drawn at rest or, with --modes, swinging; - is\n"
-             "standard input. OUT is a folder, made if absent: png/000000.png and so on, what --buffers asks\n"
-             "for, and manifest.json, which is written last; or - for y4m and rgb. Materials, images, lights\n"
-             "and cameras are those of --look (formats/look.md).",
+    .notes = "TRAJ is a trajectory; a basis, which is drawn at rest or, with --modes, swinging; snapshots with\n"
+             "their solid; or a sequence.vtkhdf; - is standard input. OUT is a folder, made if absent:\n"
+             "png/000000.png and so on, what --buffers asks for, and manifest.json, which is written last; or -\n"
+             "for y4m and rgb. Materials, images, lights and cameras are those of --look (formats/look.md).",
     .examples = "modalrender ring.h5 out\n"
                 "modalrender ring.h5 out --look ring.json --camera front --size 1920x1080 --samples 8\n"
                 "modalrender basis.h5 modes --modes 0-3 --amplitude 10%\n"

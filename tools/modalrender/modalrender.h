@@ -8,6 +8,7 @@
 
 #include "formats/basis/basis_tiles.h"
 #include "lib/deform/deform.h"
+#include "lib/frames/reading.h"
 #include "lib/render/camera.h"
 #include "lib/render/stage.h"
 #include "tools/common/commit.h"
@@ -20,6 +21,9 @@
 typedef enum modalrender_format { MODALRENDER_PNG, MODALRENDER_EXR, MODALRENDER_Y4M, MODALRENDER_RGB, MODALRENDER_NULL,
                                   MODALRENDER_FORMATS } modalrender_format;
 extern const char *const modalrender_format_names[MODALRENDER_FORMATS];
+
+/* Frames that are given, not computed. */
+typedef struct modalrender_given modalrender_given;
 
 /* What the command line asks for. */
 typedef struct modalrender_request {
@@ -45,6 +49,7 @@ typedef struct modalrender_request {
 } modalrender_request;
 
 typedef struct modalrender_input {
+    modalrender_given *given; /* instead of a trajectory, which then has times only, and the basis no modes; or NULL */
     modal_trajectory trajectory;
     char trajectory_hash[MODAL_HASH_TEXT];
     char *basis_path;
@@ -69,6 +74,20 @@ modal_status modalrender_read_request(tool *t, modalrender_request *r, modal_err
 /* Everything that a picture is made of, but for the deformer's. */
 modal_status modalrender_read_inputs(tool *t, modalrender_request *r, modalrender_input *in, modal_error *err);
 void modalrender_free_inputs(modalrender_input *in);
+
+/* ---- modalrender_given.c: snapshots.h5 and sequence.vtkhdf ---- */
+
+/* `kind` is that of the file: "snapshots" or "sequence". */
+modal_status modalrender_read_given(const tool *t, const modalrender_request *r, modalrender_input *in, const char *kind, modal_error *err);
+/* Widens the bounds by all frames. */
+modal_status modalrender_given_bounds(const modalrender_input *in, modal_render_bounds *bounds, modal_error *err);
+/* Adds the stage of normals to a plan with these arrays. */
+void modalrender_given_normals(modalrender_input *in, modal_frame_plan *plan, int positions, int normals);
+/* positions: the plan's array; held: bytes of main memory that the inputs take. The caller deletes *reading, until when *as is good. */
+modal_status modalrender_given_source(modalrender_input *in, const modal_frame_plan *plan, int positions, int64_t held, modal_reading **reading,
+                                      modal_frame_source *as, modal_error *err);
+const modal_device *modalrender_given_device(const modalrender_given *given); /* where it computes */
+modalrender_given *modalrender_given_delete(modalrender_given *given); /* NULL is fine; returns NULL */
 
 /* ---- modalrender_pick.c ---- */
 
@@ -110,7 +129,7 @@ modal_status modalrender_write(const modalrender_request *r, const modalrender_i
                                float *const arrays[MODAL_RENDER_BUFFERS], modal_error *err);
 /* The manifest is written, and all get their names. */
 modal_status modalrender_commit_outputs(const tool *t, const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out,
-                                        const modal_deformer *deformer, modal_error *err);
+                                        const char *back_end, const char *device, modal_error *err);
 /* Also after a failure: what is not complete goes. */
 void modalrender_end_outputs(tool *t, const modalrender_request *r, modalrender_outputs *out, modal_error *err);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/device_held.h"
+#include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/deform/source.h"
 #include "tools/modalrender/modalrender.h"
@@ -39,14 +40,16 @@ static modal_status make_plan(drawing *d, modal_error *err)
     modal_status status = MODAL_OK;
     const modalrender_request *r = d->r;
     const int64_t pixels = (int64_t)r->width * r->height;
-    d->stage = (modal_render_stage){.scene = &d->in->scene, .views = d->in->views, .n_views = d->in->n_views, .first = d->in->start,
-                                    .step = d->in->step, .width = r->width, .height = r->height, .samples = r->samples, .shadows = r->shadows,
-                                    .shadow_size = r->shadow_size, .shadow_radius = r->shadow_radius, .bleeding = 0.2,
+    const int64_t points = d->in->given ? d->in->scene.n_points : 0; /* 0: as the deformer has */
+    const modal_array_place place = d->in->given ? MODAL_UPLOADED : r->picks ? MODAL_TAKEN : MODAL_ON_DEVICE;
+    d->stage = (modal_render_stage){.scene = &d->in->scene, .views = d->in->views, .n_views = d->in->n_views, .first = d->in->given ? 0 : d->in->start,
+                                    .step = d->in->given ? 1 : d->in->step, .width = r->width, .height = r->height, .samples = r->samples,
+                                    .shadows = r->shadows, .shadow_size = r->shadow_size, .shadow_radius = r->shadow_radius, .bleeding = 0.2,
                                     .transparency = r->transparency, .shadow_alpha = r->shadow_alpha,
                                     .most_fragments = most_fragments(r, pixels), .times = &d->times, .normals = -1};
-    MODAL_TRY(add_array(d, &positions, 0, MODAL_FROM_POSITIONS, d->r->picks ? MODAL_TAKEN : MODAL_ON_DEVICE, &d->stage.positions, err));
+    MODAL_TRY(add_array(d, &positions, points, MODAL_FROM_POSITIONS, place, &d->stage.positions, err));
     if (!d->in->scene.wedges.creases.corners)
-        MODAL_TRY(add_array(d, &normals, 0, MODAL_FROM_NORMALS, MODAL_ON_DEVICE, &d->stage.normals, err));
+        MODAL_TRY(add_array(d, &normals, points, MODAL_FROM_NORMALS, MODAL_ON_DEVICE, &d->stage.normals, err));
     for (int i = 0; i < MODAL_RENDER_BUFFERS; i++) {
         /* the user's number of a triangle is one of its object */
         const int needed = r->buffers[i] || (r->picks && (i == MODAL_RENDER_TRIANGLE || i == MODAL_RENDER_OBJECT || i == MODAL_RENDER_POSITION)) ||
@@ -54,6 +57,7 @@ static modal_status make_plan(drawing *d, modal_error *err)
         d->stage.arrays[i] = -1;
         if (needed) MODAL_TRY(add_array(d, &modal_render_arrays[i], pixels, MODAL_FROM_STAGES + i, MODAL_TAKEN, &d->stage.arrays[i], err));
     }
+    if (d->in->given && d->stage.normals >= 0) modalrender_given_normals(d->in, &d->plan, d->stage.positions, d->stage.normals);
     d->plan.stages[d->plan.n_stages++] = modal_render_stage_of(&d->stage);
 done:
     return status;
@@ -99,8 +103,6 @@ static modal_status make_deformer(tool *t, const drawing *d, modal_deformer **de
     }
     MODAL_TRY(modal_deformer_new(deformer, &d->in->basis, &request, err));
     tool_stage(t, "prepare", tool_seconds() - start, -1);
-    if (strcmp(d->r->back_end, "auto") == 0 && !d->r->to_stdout)
-        tool_note(t, "back end: %s, %s", modal_deformer_back_end(*deformer), modal_deformer_device(*deformer));
 done:
     return status;
 }
@@ -118,45 +120,78 @@ static void report_passes(tool *t, const modal_render_times *times)
     json_object_set_new(t->report, "layer_tiles", json_integer(times->n_tiles));
 }
 
+/* Where frames come from: a deformer, or those that are given. */
+typedef struct frames_from {
+    modal_deformer *deformer;
+    modal_deform_source *deformed;
+    modal_reading *reading;
+    modal_frame_source source;
+    const char *kind, *back_end, *device; /* kind: "ref", "cpu", "cuda" */
+    int64_t batch_frames;
+} frames_from;
+
+static modal_status open_source(tool *t, drawing *d, frames_from *from, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    if (d->in->given) {
+        MODAL_TRY(modalrender_given_source(d->in, &d->plan, d->stage.positions, held_bytes(d->in), &from->reading, &from->source, err));
+        const modal_device *device = modalrender_given_device(d->in->given);
+        from->kind = device->kernels->back_end, from->back_end = device->name, from->device = device->hardware;
+    } else {
+        MODAL_TRY(make_deformer(t, d, &from->deformer, err));
+        const modal_deform_source_request request = {.deformer = from->deformer, .trajectory = &d->in->trajectory, .start = d->in->start,
+                                                     .step = d->in->step, .plan = &d->plan};
+        MODAL_TRY(modal_deform_source_new(&from->deformed, &request, &from->source, err));
+        from->kind = modal_deformer_kind(from->deformer), from->back_end = modal_deformer_back_end(from->deformer);
+        from->device = modal_deformer_device(from->deformer);
+    }
+    from->source.doing = "draw";
+    from->batch_frames = from->source.most_frames;
+    if (strcmp(d->r->back_end, "auto") == 0 && !d->r->to_stdout) tool_note(t, "back end: %s, %s", from->back_end, from->device);
+done:
+    return status;
+}
+
+static void report(tool *t, const drawing *d, const frames_from *from)
+{
+    json_object_set_new(t->report, "back_end", json_string(from->back_end));
+    json_object_set_new(t->report, "device", json_string(from->device));
+    json_object_set_new(t->report, "threads", json_integer(d->r->threads));
+    json_object_set_new(t->report, "batch_frames", json_integer(from->batch_frames));
+    json_object_set_new(t->report, "device_memory_bytes", json_integer(modal_device_most_bytes()));
+    json_object_set_new(t->report, "frames", json_integer(d->in->n));
+    report_passes(t, &d->times);
+    json_object_set_new(t->report, "points", json_integer(d->in->scene.n_points));
+    json_object_set_new(t->report, "triangles", json_integer(d->in->scene.n_triangles));
+    json_object_set_new(t->report, "bytes", json_integer(d->out->bytes));
+}
+
 modal_status modalrender_run(tool *t, const modalrender_request *r, modalrender_input *in, modalrender_outputs *out, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    modal_deformer *deformer = NULL;
-    modal_deform_source *deformed = NULL;
-    modal_frame_source source;
+    frames_from from = {0};
     modal_frames_times times = {0};
     drawing d = {.r = r, .in = in, .out = out};
     const modal_frame_step step = {&d, write_frames};
     MODAL_TRY(make_plan(&d, err));
-    MODAL_TRY(make_deformer(t, &d, &deformer, err));
-    MODAL_TRY(modalrender_journal_begin(t, r, in, modal_deformer_kind(deformer), out, err));
-    const int64_t kept = out->n_kept;
-    const modal_deform_source_request request = {.deformer = deformer, .trajectory = &in->trajectory, .start = in->start, .step = in->step,
-                                                 .plan = &d.plan};
     const double start = tool_seconds();
-    MODAL_TRY(modal_deform_source_new(&deformed, &request, &source, err));
-    source.doing = "draw";
+    MODAL_TRY(open_source(t, &d, &from, err));
+    MODAL_TRY(modalrender_journal_begin(t, r, in, from.kind, out, err));
+    const int64_t kept = out->n_kept;
     tool_progress_amount(t, (double)in->n, "frames");
-    MODAL_TRY(modal_frames_run(&source, 1, &step, kept, in->n, &t->progress, &times, err));
+    MODAL_TRY(modal_frames_run(&from.source, 1, &step, kept, in->n, &t->progress, &times, err));
     tool_stage(t, "submit", times.submit, -1);
     tool_stage(t, "wait for frames", times.wait, -1);
     tool_stage(t, "write", times.work, out->bytes);
     tool_stage(t, "write, processor", times.processor, out->bytes);
     tool_stage(t, "draw and write", tool_seconds() - start, out->bytes);
-    if (out->blank && !r->picks) tool_warn(t, "%lld of %lld pictures show nothing but the background", (long long)out->blank, (long long)(in->n - kept));
-    MODAL_TRY(modalrender_commit_outputs(t, r, in, out, deformer, err));
-    json_object_set_new(t->report, "back_end", json_string(modal_deformer_back_end(deformer)));
-    json_object_set_new(t->report, "device", json_string(modal_deformer_device(deformer)));
-    json_object_set_new(t->report, "threads", json_integer(r->threads));
-    json_object_set_new(t->report, "batch_frames", json_integer(modal_deformer_batch_frames(deformer)));
-    json_object_set_new(t->report, "device_memory_bytes", json_integer(modal_device_most_bytes()));
-    json_object_set_new(t->report, "frames", json_integer(in->n));
-    report_passes(t, &d.times);
-    json_object_set_new(t->report, "points", json_integer(in->scene.n_points));
-    json_object_set_new(t->report, "triangles", json_integer(in->scene.n_triangles));
-    json_object_set_new(t->report, "bytes", json_integer(out->bytes));
+    if (out->blank && !r->picks)
+        tool_warn(t, "%lld of %lld pictures show nothing but the background", (long long)out->blank, (long long)(in->n - kept));
+    MODAL_TRY(modalrender_commit_outputs(t, r, in, out, from.back_end, from.device, err));
+    report(t, &d, &from);
 done:
-    modal_deform_source_delete(deformed);
-    modal_deformer_delete(deformer);
+    modal_reading_delete(from.reading);
+    modal_deform_source_delete(from.deformed);
+    modal_deformer_delete(from.deformer);
     return status;
 }

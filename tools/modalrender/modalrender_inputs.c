@@ -312,6 +312,7 @@ static modal_status set_scene(modalrender_request *r, modalrender_input *in, mod
         direction[k] = in->camera->fitted ? in->camera->direction[k] : in->camera->target[k] - in->camera->eye[k];
     /* of all frames, whichever are wanted: a part of them has the pictures of the whole */
     MODAL_TRY(modal_render_bounds_new(&bounds, direction, in->camera->up, &in->basis, &source, &in->trajectory, err));
+    if (in->given) MODAL_TRY(modalrender_given_bounds(in, &bounds, err));
     place_ground(in, &bounds, !r->look_path, &ground);
     const modal_render_scene_request scene = {.basis = &in->basis, .look = look, .images = in->images.n_images > 0 ? &in->images : NULL,
                                               .ground = look->ground_material >= 0 ? &ground : NULL, .shadow_alpha = r->shadow_alpha,
@@ -354,9 +355,13 @@ modal_status modalrender_read_inputs(tool *t, modalrender_request *r, modalrende
     r->of_basis = kind && strcmp(kind, "basis") == 0;
     if (r->of_basis && r->basis_path)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--basis: goes with a trajectory, but this is a basis, %s", r->input);
-    if (!r->of_basis && r->swings) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--modes, --amplitude: of a basis, but this is a trajectory, %s", r->input);
-    if (!r->of_basis) MODAL_TRY(tool_read_trajectory(r->input, r->memory_limit, &in->trajectory, in->trajectory_hash, err));
-    MODAL_TRY(read_basis(r, in, err));
+    if (!r->of_basis && r->swings) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--modes, --amplitude: of a basis, but this is none, %s", r->input);
+    if (kind && (strcmp(kind, "snapshots") == 0 || strcmp(kind, "sequence") == 0)) {
+        MODAL_TRY(modalrender_read_given(t, r, in, kind, err));
+    } else {
+        if (!r->of_basis) MODAL_TRY(tool_read_trajectory(r->input, r->memory_limit, &in->trajectory, in->trajectory_hash, err));
+        MODAL_TRY(read_basis(r, in, err));
+    }
     MODAL_TRY(select_frames(r, in, err));
     if (r->look_path)
         MODAL_TRY(tool_look_read(r->look_path, NULL, r->any_path, &in->look, NULL, err));
@@ -378,6 +383,7 @@ done:
 
 void modalrender_free_inputs(modalrender_input *in)
 {
+    in->given = modalrender_given_delete(in->given);
     modal_render_scene_free(&in->scene);
     modalrender_free_images(in);
     modal_free(&in->views);

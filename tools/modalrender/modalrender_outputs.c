@@ -256,7 +256,7 @@ done:
 /* ---- the end ---- */
 
 static modal_status write_manifest(const tool *t, const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out,
-                                   const modal_deformer *deformer, modal_error *err)
+                                   const char *back_end, const char *device, modal_error *err)
 {
     modal_status status = MODAL_OK;
     tool_folder_output outputs[MODAL_RENDER_BUFFERS];
@@ -271,11 +271,12 @@ static modal_status write_manifest(const tool *t, const modalrender_request *r, 
     }
     modal_manifest m = {.tool = t->program->name, .version = tool_version(), .arguments = t->command_line, .trajectory = r->input,
                         .trajectory_hash = in->trajectory_hash, .basis = in->basis_path, .basis_hash = in->basis.hash,
-                        .back_end = modal_deformer_back_end(deformer), .device = modal_deformer_device(deformer), .frame_start = in->start,
+                        .back_end = back_end, .device = device, .frame_start = in->start,
                         .frame_step = in->step, .n_frames = in->n, .first_time = in->trajectory.times[in->start],
                         .last_time = in->trajectory.times[in->start + (in->n - 1) * in->step], .n_points = in->scene.n_points,
                         .n_triangles = in->scene.n_triangles - (in->scene.has_ground ? 2 : 0), .order = "stored", .normals = r->normals_name,
                         .n_fields = n, .fields = fields};
+    if (in->given) m.input = r->input, m.input_hash = in->trajectory_hash;
     MODAL_TRY(tool_folder_files(outputs, n, in->n, &files, &names, &m.n_files, &bytes, err));
     m.files = files;
     MODAL_TRY(modal_manifest_write(out->all[n].file.temporary, &m, err));
@@ -286,14 +287,14 @@ done:
 }
 
 modal_status modalrender_commit_outputs(const tool *t, const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out,
-                                        const modal_deformer *deformer, modal_error *err)
+                                        const char *back_end, const char *device, modal_error *err)
 {
     modal_status status = MODAL_OK;
     tool_output *all[MODAL_RENDER_BUFFERS + 1];
     if (out->n == 0) return MODAL_OK;
     modalrender_output *last = &out->all[out->n - 1];
     if (!last->file.temporary) MODAL_TRY(tool_output_begin(&last->file, last->path, r->force, err));
-    MODAL_TRY(write_manifest(t, r, in, out, deformer, err));
+    MODAL_TRY(write_manifest(t, r, in, out, back_end, device, err));
     for (int i = 0; i < out->n; i++) all[i] = &out->all[i].file;
     status = tool_outputs_commit(all, out->n, out->journal.file >= 0 ? out->journal.path : NULL, err);
     out->complete = !all[0]->temporary; /* in place, even if their folder could not be synced */
