@@ -24,6 +24,9 @@ static const char *const keys_of[MODAL_LAYERS] = {"kind value opacity",
                                                   "kind from to opacity scale octaves seed turbulence axis",
                                                   "kind from to opacity scale octaves seed turbulence axis centre",
                                                   "kind strokes opacity",
+                                                  "kind file opacity",
+                                                  "kind file opacity wrap",
+                                                  "kind file files opacity scale sharpness centre",
                                                   "kind file opacity"};
 
 /* A number is a list of one; a colour may leave out alpha, 1. */
@@ -110,18 +113,67 @@ done:
     return status;
 }
 
-static modal_status read_file(const layers_reader *r, const modal_json_place *place, modal_layer *layer)
+static modal_status read_file(const layers_reader *r, const modal_json_place *member, modal_layer *layer)
 {
+    modal_status status = MODAL_OK;
+    const char *text;
+    MODAL_TRY(modal_json_text(member, &text));
+    if (strlen(text) != json_string_length(member->value) || !modal_path_is_below(text)) {
+        status = modal_json_wrong(member, "a path inside of this file's folder, with / between its parts, without . and ..");
+        goto done;
+    }
+    MODAL_TRY(modal_copy_text(&layer->files[layer->n_files], text, SIZE_MAX, r->source.err));
+    layer->n_files++;
+done:
+    return status;
+}
+
+static modal_status read_wrap(const modal_json_place *place, modal_layer *layer)
+{
+    static const char *const names[] = {"repeat", "mirror", "clamp"};
     modal_status status = MODAL_OK;
     modal_json_place member;
     const char *text;
-    MODAL_TRY(modal_json_required(place, "file", &member));
+    if (!modal_json_member(place, "wrap", &member)) return MODAL_OK;
     MODAL_TRY(modal_json_text(&member, &text));
-    if (strlen(text) != json_string_length(member.value) || !modal_path_is_below(text)) {
-        status = modal_json_wrong(&member, "a path inside of this file's folder, with / between its parts, without . and ..");
-        goto done;
+    while (layer->wrap < 3 && strcmp(text, names[layer->wrap]) != 0) layer->wrap++;
+    if (layer->wrap == 3) {
+        layer->wrap = 0;
+        status = modal_json_wrong(&member, "none of repeat, mirror, clamp");
     }
-    MODAL_TRY(modal_copy_text(&layer->file, text, SIZE_MAX, r->source.err));
+done:
+    return status;
+}
+
+/* `file`, or of images along the axes `files`: three. */
+static modal_status read_files(const layers_reader *r, const modal_json_place *place, modal_layer *layer)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place member, item;
+    if (layer->kind != MODAL_LAYER_TRIPLANAR || !modal_json_member(place, "files", &member)) {
+        MODAL_TRY(modal_json_required(place, "file", &member));
+        return read_file(r, &member, layer);
+    }
+    if (modal_json_member(place, "file", &item)) return modal_json_wrong(&item, "beside files");
+    MODAL_TRY(modal_json_array(&member, 3));
+    if (json_array_size(member.value) != 3) return modal_json_wrong(&member, "needs 3 images, along x, y and z");
+    for (size_t i = 0; i < 3; i++) {
+        modal_json_item(&member, i, &item);
+        MODAL_TRY(read_file(r, &item, layer));
+    }
+done:
+    return status;
+}
+
+static modal_status read_triplanar(const modal_json_place *place, modal_layer *layer)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place member;
+    layer->sharpness = 4;
+    MODAL_TRY(modal_json_required(place, "scale", &member));
+    MODAL_TRY(modal_json_number(&member, 1e-9, 1e9, "m", &layer->scale));
+    MODAL_TRY(modal_json_optional_number(place, "sharpness", 1, 64, "1", &layer->sharpness));
+    MODAL_TRY(modal_json_optional_vector(place, "centre", 3, "m", layer->centre));
 done:
     return status;
 }
@@ -137,7 +189,7 @@ static modal_status read_layer(const layers_reader *r, const modal_json_place *p
     MODAL_TRY(modal_json_text(&member, &name));
     while (kind < MODAL_LAYERS && strcmp(name, modal_layer_names[kind]) != 0) kind++;
     if (kind == MODAL_LAYERS) {
-        status = modal_json_wrong(&member, "none of fill, checker, noise, marble, wood, strokes, colours");
+        status = modal_json_wrong(&member, "none of fill, checker, noise, marble, wood, strokes, colours, image, triplanar, normals");
         goto done;
     }
     layer->kind = (modal_layer_kind)kind;
@@ -146,8 +198,10 @@ static modal_status read_layer(const layers_reader *r, const modal_json_place *p
     MODAL_TRY(modal_json_optional_number(place, "opacity", 0, 1, "1", &layer->opacity));
     if (kind == MODAL_LAYER_FILL) MODAL_TRY(read_value(r, place, "value", layer->from));
     else if (kind == MODAL_LAYER_STROKES) MODAL_TRY(read_strokes(r, place, layer));
-    else if (kind == MODAL_LAYER_COLOURS) MODAL_TRY(read_file(r, place, layer));
+    else if (kind >= MODAL_LAYER_COLOURS) MODAL_TRY(read_files(r, place, layer));
     else MODAL_TRY(read_solid(r, place, layer));
+    if (kind == MODAL_LAYER_IMAGE) MODAL_TRY(read_wrap(place, layer));
+    if (kind == MODAL_LAYER_TRIPLANAR) MODAL_TRY(read_triplanar(place, layer));
 done:
     return status;
 }

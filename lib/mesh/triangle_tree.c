@@ -130,8 +130,8 @@ static double box_square(const modal_triangle_box *box, const double p[3])
     return sum;
 }
 
-/* Ends early once a triangle is within sqrt(enough). */
-static double search(const modal_triangle_tree *tree, const double p[3], int32_t label, double bound, double enough)
+/* Ends early once a triangle is within sqrt(enough). nearest: its label, or NULL. */
+static double search(const modal_triangle_tree *tree, const double p[3], int32_t label, double bound, double enough, int32_t *nearest)
 {
     int32_t stack[DEEPEST];
     int n = 0;
@@ -141,7 +141,10 @@ static double search(const modal_triangle_tree *tree, const double p[3], int32_t
         if (!(box_square(box, p) < bound)) continue;
         for (int32_t i = box->first; i < box->first + box->count; i++) {
             if (label >= 0 && tree->labels[i] != label) continue;
-            bound = fmin(bound, modal_triangle_square(p, tree->corners + 9 * (int64_t)i));
+            const double square = modal_triangle_square(p, tree->corners + 9 * (int64_t)i);
+            if (!(square < bound)) continue;
+            bound = square;
+            if (nearest) *nearest = tree->labels[i];
             if (bound <= enough) return bound;
         }
         if (box->count > 0) continue;
@@ -154,13 +157,18 @@ static double search(const modal_triangle_tree *tree, const double p[3], int32_t
 
 double modal_triangle_tree_square(const modal_triangle_tree *tree, const double point[3], int32_t label, double bound)
 {
-    return search(tree, point, label, bound, 0);
+    return search(tree, point, label, bound, 0, NULL);
+}
+
+double modal_triangle_tree_nearest(const modal_triangle_tree *tree, const double point[3], double bound, int32_t *nearest)
+{
+    return search(tree, point, -1, bound, 0, nearest);
 }
 
 int modal_triangle_tree_is_within(const modal_triangle_tree *tree, const double point[3], int32_t label, double square)
 {
     const double more = nextafter(square, INFINITY);
-    return search(tree, point, label, more, square) < more;
+    return search(tree, point, label, more, square, NULL) < more;
 }
 
 double modal_triangle_tree_farthest(const modal_triangle_tree *tree, const double *points, int64_t n, const int32_t *triangles,

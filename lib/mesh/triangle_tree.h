@@ -30,6 +30,9 @@ modal_status modal_triangle_tree_new(modal_triangle_tree *tree, const double *po
  * nearer than that. Threads may share a tree. */
 double modal_triangle_tree_square(const modal_triangle_tree *tree, const double point[3], int32_t label, double bound);
 
+/* The same of any triangle; *nearest gets its label, and stays as it is where none is nearer than `bound`. */
+double modal_triangle_tree_nearest(const modal_triangle_tree *tree, const double point[3], double bound, int32_t *nearest);
+
 /* 1 where a triangle of this label (-1: any) is within sqrt(square) of the point. */
 int modal_triangle_tree_is_within(const modal_triangle_tree *tree, const double point[3], int32_t label, double square);
 

@@ -15,6 +15,9 @@ typedef enum modal_layer_kind {
     MODAL_LAYER_WOOD,
     MODAL_LAYER_STROKES,
     MODAL_LAYER_COLOURS,
+    MODAL_LAYER_IMAGE,
+    MODAL_LAYER_TRIPLANAR,
+    MODAL_LAYER_NORMALS,
     MODAL_LAYERS
 } modal_layer_kind;
 
@@ -29,14 +32,17 @@ typedef struct modal_layer {
     modal_layer_kind kind;
     double from[4], to[4]; /* red, green, blue as sRGB and alpha, 0 to 1; or the numbers of float textures. fill: `from` alone */
     double opacity;        /* 0 to 1: what the layer covers of what is below */
-    double scale;          /* m: of a square, of the largest lumps, from vein to vein, from ring to ring */
+    double scale;          /* m: of a square, of the largest lumps, from vein to vein, from ring to ring; of triplanar: an image's width */
     double turbulence;     /* of marble and wood, in veins or rings */
     double axis[3];        /* of marble: across the veins; of wood: along the trunk; unit */
-    double centre[3];      /* m, of wood: a point of the trunk's axis */
+    double centre[3];      /* m, of wood: a point of the trunk's axis; of triplanar: where the images' lower left corners are */
+    double sharpness;      /* of triplanar: weights are |n|^sharpness of the normal's parts */
+    int wrap;              /* of image: 0 repeat, 1 mirror, 2 clamp */
     int64_t octaves, seed;
     int64_t n_strokes;
     modal_stroke *strokes; /* [n_strokes] */
-    char *file;            /* of colours */
+    int n_files;
+    char *files[3];        /* of colours, image and normals one; of triplanar along x, y and z, or one for all */
 } modal_layer;
 
 typedef struct modal_layers {

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/octree/paint_parts.h"
 #include "lib/texture/mips.h"
 
 /* ---- solids ---- */
@@ -85,20 +86,13 @@ static void blend(const modal_octree *o, int64_t i, const double value[4], doubl
         for (int c = 0; c < width; c++) to[c] = (float)((double)to[c] + cover * (value[c] - (double)to[c]));
         return;
     }
-    uint8_t *to = (uint8_t *)o->values + 4 * i;
-    const double over = cover * value[3], below = to[3] / 255.0 * (1 - over), alpha = over + below;
-    for (int c = 0; c < 3 && alpha > 0; c++) {
-        const double byte = 255 * value[c], low = floor(byte); /* linear light between two steps of sRGB */
-        const double a = (double)modal_srgb_to_linear((uint8_t)low), b = (double)modal_srgb_to_linear((uint8_t)fmin(255, low + 1));
-        to[c] = modal_srgb_from_linear((float)((over * (a + (byte - low) * (b - a)) + below * (double)modal_srgb_to_linear(to[c])) / alpha));
+    double linear[3];
+    for (int c = 0; c < 3; c++) { /* between two steps of sRGB */
+        const double byte = 255 * value[c], low = floor(byte);
+        const double first = (double)modal_srgb_to_linear((uint8_t)low), next = (double)modal_srgb_to_linear((uint8_t)fmin(255, low + 1));
+        linear[c] = first + (byte - low) * (next - first);
     }
-    to[3] = (uint8_t)lrint(255 * alpha);
-}
-
-static void sample_position(const modal_octree *o, int64_t i, double x[3])
-{
-    const double step = o->size / ldexp(1.0, modal_octree_bits(o));
-    for (int k = 0; k < 3; k++) x[k] = o->origin[k] + step * modal_morton_squeeze((uint64_t)o->keys[i] >> k);
+    modal_paint_over(o, i, linear, value[3], cover);
 }
 
 static void paint_solid(modal_octree *o, const modal_layer *layer)
@@ -106,7 +100,7 @@ static void paint_solid(modal_octree *o, const modal_layer *layer)
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < o->n_samples; i++) {
         double x[3], value[4];
-        sample_position(o, i, x);
+        modal_paint_position(o, i, x);
         const double t = solid(layer, x);
         for (int c = 0; c < 4; c++) value[c] = layer->from[c] + t * (layer->to[c] - layer->from[c]);
         blend(o, i, value, layer->opacity);
@@ -119,7 +113,7 @@ static void paint_strokes(modal_octree *o, const modal_layer *layer)
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < o->n_samples; i++) {
         double x[3];
-        sample_position(o, i, x);
+        modal_paint_position(o, i, x);
         for (int64_t s = 0; s < layer->n_strokes; s++) {
             const modal_stroke *stroke = &layer->strokes[s];
             double square = 0;
@@ -130,38 +124,53 @@ static void paint_strokes(modal_octree *o, const modal_layer *layer)
     }
 }
 
-static void paint_colours(modal_octree *o, const modal_layer *layer, const modal_vertex_values *at)
+static void paint_colours(modal_octree *o, const modal_layer *layer, const modal_surface_mesh *at)
 {
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < o->n_samples; i++) {
         const int32_t *corner = at->triangles + 3 * (int64_t)o->triangles[i];
-        const double b = (double)o->barycentric[2 * i], c = (double)o->barycentric[2 * i + 1], weights[3] = {1 - b - c, b, c};
-        double value[4];
+        double linear[3], alpha = 0, weights[3];
+        modal_paint_weights(o, i, weights);
         for (int k = 0; k < 4; k++) {
             double sum = 0;
             for (int j = 0; j < 3; j++) {
                 const uint8_t v = at->colours[4 * (int64_t)corner[j] + k];
                 sum += weights[j] * (k < 3 ? (double)modal_srgb_to_linear(v) : v / 255.0);
             }
-            value[k] = k < 3 ? modal_srgb_from_linear((float)fmin(1, fmax(0, sum))) / 255.0 : fmin(1, fmax(0, sum));
+            *(k < 3 ? &linear[k] : &alpha) = fmin(1, fmax(0, sum));
         }
-        blend(o, i, value, layer->opacity);
+        if (layer->opacity > 0) modal_paint_over(o, i, linear, alpha, layer->opacity);
     }
 }
 
-modal_status modal_octree_paint(modal_octree *o, const modal_layer *layer, const modal_vertex_values *at, modal_error *err)
+static modal_status check(const modal_octree *o, const modal_layer *layer, const modal_layer_inputs *in, modal_error *err)
 {
-    if (layer->kind == MODAL_LAYER_STROKES) {
-        paint_strokes(o, layer);
-    } else if (layer->kind == MODAL_LAYER_COLOURS) {
-        if (o->channels != MODAL_OCTREE_RGBA8)
-            return modal_error_set(err, MODAL_ERROR_INPUT, "colours need a texture of rgba8, %s", modal_octree_channels_name(o->channels));
-        if (at->n_triangles != o->n_triangles)
-            return modal_error_set(err, MODAL_ERROR_INPUT, "%lld triangles, the texture's surface has %lld", (long long)at->n_triangles,
-                                   (long long)o->n_triangles);
-        paint_colours(o, layer, at);
-    } else {
-        paint_solid(o, layer);
-    }
+    const modal_layer_kind kind = layer->kind;
+    const modal_surface_mesh *surface = kind == MODAL_LAYER_COLOURS ? in->coloured : kind > MODAL_LAYER_COLOURS ? in->surface : NULL;
+    if (kind >= MODAL_LAYER_COLOURS && kind != MODAL_LAYER_NORMALS && o->channels != MODAL_OCTREE_RGBA8)
+        return modal_error_set(err, MODAL_ERROR_INPUT, "%s: only in a texture of rgba8, not of %s", modal_layer_names[kind],
+                               modal_octree_channels_name(o->channels));
+    if (kind == MODAL_LAYER_NORMALS && o->channels == MODAL_OCTREE_FLOAT)
+        return modal_error_set(err, MODAL_ERROR_INPUT, "normals: only in a texture of float3 or rgba8, not of float");
+    if (surface && surface->n_triangles != o->n_triangles)
+        return modal_error_set(err, MODAL_ERROR_INPUT, "%lld triangles, the texture's surface has %lld", (long long)surface->n_triangles,
+                               (long long)o->n_triangles);
+    if (kind == MODAL_LAYER_IMAGE && !surface->triangle_uv)
+        return modal_error_set(err, MODAL_ERROR_INPUT, "image: the surface has no uv");
     return MODAL_OK;
+}
+
+modal_status modal_octree_paint(modal_octree *o, const modal_layer *layer, const modal_layer_inputs *in, modal_layer_counts *counts, modal_error *err)
+{
+    *counts = (modal_layer_counts){0};
+    const modal_status status = check(o, layer, in, err);
+    if (status != MODAL_OK) return status;
+    switch (layer->kind) {
+    case MODAL_LAYER_STROKES: paint_strokes(o, layer); return MODAL_OK;
+    case MODAL_LAYER_COLOURS: paint_colours(o, layer, in->coloured); return MODAL_OK;
+    case MODAL_LAYER_IMAGE: modal_paint_image_layer(o, layer, in, counts); return MODAL_OK;
+    case MODAL_LAYER_TRIPLANAR: return modal_paint_triplanar(o, layer, in, err);
+    case MODAL_LAYER_NORMALS: return modal_paint_normals(o, layer, in, counts, err);
+    default: paint_solid(o, layer); return MODAL_OK;
+    }
 }

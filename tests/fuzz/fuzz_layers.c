@@ -18,12 +18,17 @@ static int is_value(const double *value, int width)
 
 static int is_sound(const modal_layer *l, int width)
 {
-    if (l->kind >= MODAL_LAYERS || !(l->opacity >= 0 && l->opacity <= 1) || (l->file != NULL) != (l->kind == MODAL_LAYER_COLOURS)) return 0;
-    if (l->file && !modal_path_is_below(l->file)) return 0;
+    if (l->kind >= MODAL_LAYERS || !(l->opacity >= 0 && l->opacity <= 1)) return 0;
+    const int most_files = l->kind == MODAL_LAYER_TRIPLANAR ? 3 : l->kind >= MODAL_LAYER_COLOURS;
+    if (l->n_files > most_files || (l->n_files == 0) != (most_files == 0) || l->n_files == 2) return 0;
+    for (int k = 0; k < 3; k++)
+        if (k < l->n_files ? !l->files[k] || !modal_path_is_below(l->files[k]) : l->files[k] != NULL) return 0;
+    if (l->wrap < 0 || l->wrap > 2 || (l->wrap && l->kind != MODAL_LAYER_IMAGE)) return 0;
+    if (l->kind == MODAL_LAYER_TRIPLANAR && !(l->scale >= 1e-9 && l->sharpness >= 1 && l->sharpness <= 64)) return 0;
     if ((l->n_strokes > 0) != (l->kind == MODAL_LAYER_STROKES)) return 0;
     for (int64_t i = 0; i < l->n_strokes; i++)
         if (!(l->strokes[i].radius > 0 && l->strokes[i].opacity >= 0 && l->strokes[i].opacity <= 1) || !is_value(l->strokes[i].value, width)) return 0;
-    if (l->kind == MODAL_LAYER_STROKES || l->kind == MODAL_LAYER_COLOURS) return 1;
+    if (l->kind == MODAL_LAYER_STROKES || l->kind >= MODAL_LAYER_COLOURS) return 1;
     if (!is_value(l->from, width) || !is_value(l->to, width)) return 0;
     if (l->kind == MODAL_LAYER_FILL) return 1;
     return l->scale >= 1e-9 && l->octaves >= 0 && l->octaves <= 16 && l->turbulence >= 0 && fabs(hypot(hypot(l->axis[0], l->axis[1]), l->axis[2]) - 1) <= 1e-12;

@@ -12,6 +12,7 @@ import tempfile
 import h5py
 import numpy as np
 
+from images import write_png
 from tool_run import must, run
 
 repository = os.path.abspath(sys.argv[2])
@@ -136,6 +137,125 @@ def check_layers(points, faces):
             grey = f["samples/values"][:, 0]
             must((f["samples/values"][:] == g["samples/values"][:]).all() and grey.min() < 40 and grey.max() > 215, solid, grey.min(), grey.max())
         validate("p1.h5")
+
+
+def write_obj(path, points, faces, uv):
+    """uv of the vertices; NaN: none at a face's corner."""
+    with open(path, "w", encoding="utf-8") as f:
+        f.writelines("v %.17g %.17g %.17g\n" % tuple(p) for p in points)
+        f.writelines("vt %.17g %.17g\n" % tuple(c) for c in np.nan_to_num(uv))
+        f.writelines("f " + " ".join(f"{v + 1}/{v + 1}" if np.isfinite(uv[t]).all() else str(v + 1) for v in t) + "\n" for t in faces)
+
+
+def vertex_normals(points, faces):
+    """Weights of N. Max."""
+    n = np.zeros_like(points)
+    for j in range(3):
+        x, y, z = (points[faces[:, (j + i) % 3]] for i in range(3))
+        a, b = y - x, z - x
+        np.add.at(n, faces[:, j], np.cross(a, b) / ((a * a).sum(1) * (b * b).sum(1))[:, None])
+    return n / np.linalg.norm(n, axis=1)[:, None]
+
+
+def at_nearest(path, faces, values):
+    """Values of vertices at the samples' nearest points."""
+    with h5py.File(path) as f:
+        t, w = faces[f["samples/triangle"][:]], f["samples/barycentric"][:].astype(float)
+    return np.einsum("ij,ijk->ik", np.stack([1 - w.sum(1), w[:, 0], w[:, 1]], 1), values[t])
+
+
+def bilinear(image, uv):
+    """Linear light of an image [height, width, 3], the first row on top, repeated."""
+    height, width = image.shape[:2]
+    light, x, y = srgb(image[::-1] / 255), uv[:, 0] % 1 * width - 0.5, uv[:, 1] % 1 * height - 0.5
+    i, j = np.floor(x).astype(int), np.floor(y).astype(int)
+    at = lambda a, b: light[(j + b) % height, (i + a) % width]
+    x, y = (x - i)[:, None], (y - j)[:, None]
+    return (at(0, 0) * (1 - x) + at(1, 0) * x) * (1 - y) + (at(0, 1) * (1 - x) + at(1, 1) * x) * y
+
+
+def check_images(points, faces):
+    """Images by uv and along the axes, normals of a finer surface, and what is refused of them."""
+    def paint(layers, *more, **expect):
+        json_file("l.json", '{"layers": [%s]}' % layers)
+        return run("modaltex", "paint", "t.h5", "l.json", "p.h5", "-f", "--surface", "s.obj", *more, **expect)
+
+    def differs(want, most, keep=None):
+        with h5py.File("p.h5") as f:
+            off = np.abs(srgb(f["samples/values"][:, :3] / 255) - want)
+        must((off if keep is None else off[keep]).max() <= most, "colours differ by", off.max())
+
+    uv = np.stack([(points[:, 0] - 2.4) * 1.3, (points[:, 2] - 0.4) * 0.7], 1)
+    write_obj("s.obj", points, faces, uv)
+    run("modaltex", "build", "s.obj", "t.h5", "--resolution", 128, "-f", "-q")
+    x = positions("t.h5")
+    smooth = np.indices((16, 16)).transpose(1, 2, 0)
+    image = np.dstack([smooth * 16, 255 - smooth[..., :1] * 8]).astype(np.uint8)
+    write_png("image.png", image)
+    got = paint('{"kind": "image", "file": "image.png"}')
+    own = at_nearest("t.h5", faces, uv)
+    outside = ((own < -1e-6) | (own > 1 + 1e-6)).any(1).sum()
+    must(outside > 100 and f"image: uv of {outside} of {len(x)} samples are outside" in got.stderr, got.stderr, outside)
+    differs(bilinear(image, own), 0.012)
+    fine = np.kron(np.indices((1024, 1024)).sum(0)[:, :, None] % 2, [1, 1, 1]).astype(np.uint8) * 255  # texels finer than samples: their mean
+    write_png("fine.png", fine)
+    paint('{"kind": "image", "file": "fine.png", "wrap": "mirror"}')
+    differs(0.5, 0.01)
+    for axis, colour in enumerate(((255, 0, 0), (0, 255, 0), (0, 0, 255))):
+        write_png(f"along_{'xyz'[axis]}.png", np.full((2, 2, 3), colour, np.uint8))
+    paint('{"kind": "triplanar", "files": ["along_x.png", "along_y.png", "along_z.png"], "scale": 1, "sharpness": 3}')
+    n = np.abs(at_nearest("t.h5", faces, vertex_normals(points, faces))) ** 3
+    differs(n / n.sum(1)[:, None], 0.012)
+    paint('{"kind": "triplanar", "file": "image.png", "scale": 0.5, "centre": [0.1, 0.2, 0.3], "sharpness": 64}')
+    n = at_nearest("t.h5", faces, vertex_normals(points, faces))
+    for axis, across, up, sign in ((0, 1, 2, 1), (1, 0, 2, -1), (2, 0, 1, 1)):
+        steep = np.abs(n[:, axis]) > 0.9 * np.linalg.norm(n, axis=1)
+        side = sign * np.sign(n[:, axis])
+        at = np.stack([side * (x[:, across] - 0.1 - 0.1 * across), x[:, up] - 0.1 - 0.1 * up], 1) / 0.5
+        differs(bilinear(image, at), 0.012, steep)
+    validate("p.h5")
+    # normals of a finer sphere
+    fine_points, fine_faces = sphere(96, 48)
+    write_ply("finer.ply", fine_points, fine_faces)
+    exact = at_nearest("t.h5", faces, points) - [3, -2, 1]
+    exact /= np.linalg.norm(exact, axis=1)[:, None]
+    for channels in ("float3", "rgba8"):
+        run("modaltex", "build", "s.obj", "n.h5", "--resolution", 128, "--channels", channels, "-f", "-q")
+        run("modaltex", "paint", "n.h5", "p.h5", "--surface", "s.obj", "--normals", "finer.ply", "-f")
+        with h5py.File("p.h5") as f:
+            v = f["samples/values"][:, :3].astype(float)
+        v = v if channels == "float3" else (v - 128) / 127
+        must(np.abs(np.linalg.norm(v, axis=1) - 1).max() < 0.01, channels, "length")
+        turned = np.linalg.norm(np.cross(v / np.linalg.norm(v, axis=1)[:, None], exact), axis=1).max()
+        must(turned < 0.02, channels, turned)
+    write_ply("inside.ply", fine_points, fine_faces[:, ::-1])
+    got = run("modaltex", "paint", "n.h5", "p.h5", "--surface", "s.obj", "--normals", "inside.ply", "-f")
+    must(f"{len(x)} of {len(x)} samples are next to what faces away" in got.stderr, got.stderr)
+    # refused
+    paint('{"kind": "image", "file": "none.png"}', code=3, says="none.png")
+    paint('{"kind": "image", "file": "s.obj"}', code=3, says="s.obj: ")
+    paint('{"kind": "image", "file": "image.png", "wrap": "none"}', code=3, says="/layers/0/wrap: none of repeat, mirror, clamp")
+    paint('{"kind": "triplanar", "files": ["along_x.png", "along_y.png"], "scale": 1}', code=3, says="/layers/0/files: ")
+    paint('{"kind": "triplanar", "file": "along_x.png"}', code=3, says="scale")
+    paint('{"kind": "triplanar", "file": "along_x.png", "files": ["along_x.png", "along_y.png", "along_z.png"], "scale": 1}', code=3, says="/layers/0/file: beside files")
+    data = bytearray(open("image.png", "rb").read())
+    data[16:24] = bytes(8)
+    with open("empty.png", "wb") as f:
+        f.write(data)
+    paint('{"kind": "image", "file": "empty.png"}', code=3, says="empty.png: ")
+    paint('{"kind": "image", "file": "image.png"}', "--surface", "s.ply", code=2, says="--surface")
+    json_file("l.json", '{"layers": [{"kind": "image", "file": "image.png"}]}')
+    run("modaltex", "paint", "t.h5", "l.json", "x.h5", code=2, says="image: needs --surface")
+    uv[7] = np.nan
+    write_obj("some.obj", points, faces, uv)
+    for surface in ("s.ply", "some.obj"):
+        run("modaltex", "paint", "t.h5", "l.json", "x.h5", "--surface", surface, code=3, says="image: the surface has no uv")
+    run("modaltex", "paint", "t.h5", "l.json", "x.h5", "--surface", "other.ply", code=3, says="other.ply: another surface")
+    run("modaltex", "paint", "t.h5", "x.h5", code=2, says="LAYERS.json or --normals is needed")
+    run("modaltex", "paint", "t.h5", "x.h5", "--normals", "finer.ply", code=2, says="--normals: needs --surface")
+    run("modaltex", "build", "s.obj", "f.h5", "--channels", "float", "--resolution", 32, "-f", "-q")
+    run("modaltex", "paint", "f.h5", "l.json", "x.h5", "--surface", "s.obj", code=3, says="image: only in a texture of rgba8, not of float")
+    run("modaltex", "paint", "f.h5", "x.h5", "--surface", "s.obj", "--normals", "finer.ply", code=3, says="normals: only in a texture of float3 or rgba8, not of float")
 
 
 def check_threads():
@@ -282,6 +402,8 @@ def main():
         write_ply("other.ply", points * 1.01, faces, [(1, 2, 3)] * len(points))
         check_values(points, faces)
         check_layers(points, faces)
+        check_images(points, faces)
+        run("modaltex", "build", "s.ply", "t.h5", "--resolution", 64, "-q", "-f")
         check_threads()
         check_basis()
         check_neighbours(points, faces)

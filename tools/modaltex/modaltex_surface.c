@@ -35,6 +35,14 @@ modal_status modaltex_surface_read(const char *path, int64_t shape, modal_surfac
     surface->n_triangles = s->n_triangles;
     for (int64_t v = 0; v < s->n_vertices; v++)
         memcpy(surface->positions + 3 * (int64_t)s->user_vertex[v], s->rest_positions + 3 * v, 3 * sizeof *s->rest_positions);
+    if (s->uv) {
+        MODAL_TRY(modal_alloc(&surface->uv, 2 * s->n_uv, sizeof *surface->uv, "uv", err));
+        MODAL_TRY(modal_alloc(&surface->triangle_uv, 3 * s->n_triangles, sizeof *surface->triangle_uv, "uv", err));
+        surface->n_uv = s->n_uv;
+        memcpy(surface->uv, s->uv, 2 * (size_t)s->n_uv * sizeof *s->uv);
+        for (int64_t t = 0; t < s->n_triangles; t++)
+            memcpy(surface->triangle_uv + 3 * (int64_t)s->user_triangle[t], s->triangle_uv + 3 * t, 3 * sizeof *s->triangle_uv);
+    }
     for (int64_t t = 0; t < s->n_triangles; t++)
         for (int k = 0; k < 3; k++) surface->triangles[3 * (int64_t)s->user_triangle[t] + k] = s->user_vertex[s->triangles[3 * t + k]];
 done:

@@ -8,7 +8,7 @@
 #include "lib/base/status.h"
 #include "lib/model/volume_mesh.h"
 
-/* A surface file (.obj, .ply, ...), or a shape of a basis in the user's order of vertices and triangles. The caller frees it with
+/* A surface file (.obj, .ply, ...), or a shape of a basis in the user's order of vertices and triangles, with uv where it has some. The caller frees it with
  * modal_surface_mesh_free. MODAL_ERROR_INPUT, MODAL_ERROR_SYSTEM with the path. */
 modal_status modaltex_surface_read(const char *path, int64_t shape, modal_surface_mesh *surface, modal_error *err);
 
