@@ -50,6 +50,8 @@ endforeach()
 modal_unit_test(test_render modal_render modal_texture modal_test_harness)
 modal_unit_test(test_tled_patches modal_kernels OpenMP::OpenMP_C)
 modal_unit_test(test_tled_low m)
+modal_unit_test(test_tled_frames modal_tled m)
+target_sources(test_tled_frames PRIVATE bench/tled_cube.c)
 
 # The deformer as a whole, also runnable alone on a machine with a GPU.
 add_library(modal_test_synthetic STATIC kernels/synthetic.c)

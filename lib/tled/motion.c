@@ -298,21 +298,51 @@ modal_status modal_tled_motion_relayout(modal_tled_motion *m, modal_error *err)
     return m->device->kernels->tled_layout(&task, m->stream, err);
 }
 
+const void *modal_tled_motion_array(const modal_tled_motion *m, int which) { return which ? m->d : m->u; }
+
+int64_t modal_tled_motion_array_bytes(const modal_tled_motion *m) { return state_bytes(m); }
+
+int64_t modal_tled_motion_nodes(const modal_tled_motion *m) { return m->model->solid.n_nodes; }
+
+const modal_device *modal_tled_motion_device(const modal_tled_motion *m) { return m->device; }
+
+modal_stream *modal_tled_motion_stream(const modal_tled_motion *m) { return m->stream; }
+
+double modal_tled_motion_before(const modal_tled_motion *m) { return m->before; }
+
+/* A state array in main memory into [n_nodes, 3], row i to order[i] (NULL: i), over `over`. */
+static modal_status spread(const modal_tled_motion *m, const void *array, const int32_t *order, double over, int n_threads, double *to)
+{
+    const int64_t n = m->model->solid.n_nodes;
+    const int is_double = m->precision == MODAL_TLED_FLOAT64;
+    int wrong = 0;
+#pragma omp parallel for schedule(static) num_threads(n_threads) reduction(| : wrong) if (n_threads > 1)
+    for (int64_t i = 0; i < n; i++)
+        for (int c = 0; c < 3; c++) {
+            const double value = is_double ? ((const double *)array)[4 * i + c] : ((const float *)array)[4 * i + c];
+            wrong |= !isfinite(value);
+            to[3 * (order ? (int64_t)order[i] : i) + c] = over > 0 ? value / over : 0;
+        }
+    return wrong ? MODAL_ERROR_NOT_CONVERGED : MODAL_OK;
+}
+
+static modal_status not_finite(double time, modal_error *err)
+{
+    return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED, "t = %.9g s: a displacement is not finite", time);
+}
+
+modal_status modal_tled_motion_spread(const modal_tled_motion *m, const modal_tled_spread *s, double *to, modal_error *err)
+{
+    return spread(m, s->array, m->model->node_from, s->over, s->n_threads, to) == MODAL_OK ? MODAL_OK : not_finite(s->time, err);
+}
+
 /* A state array into [n_nodes, 3]. */
 static modal_status fetch(modal_tled_motion *m, const void *from, double *to, modal_error *err)
 {
     modal_status status = MODAL_OK;
     MODAL_TRY(modal_device_copy_out(m->device, m->h_state, from, state_bytes(m), m->stream, err));
     MODAL_TRY(modal_device_stream_wait(m->device, m->stream, err));
-    for (int64_t i = 0; i < m->model->solid.n_nodes; i++)
-        for (int c = 0; c < 3; c++) {
-            const double value = m->precision == MODAL_TLED_FLOAT64 ? ((const double *)m->h_state)[4 * i + c]
-                                                                    : ((const float *)m->h_state)[4 * i + c];
-            if (!isfinite(value))
-                MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "t = %.9g s: a displacement is not finite",
-                           modal_tled_motion_time(m, m->done));
-            to[3 * i + c] = value;
-        }
+    if (spread(m, m->h_state, NULL, 1, 1, to) != MODAL_OK) return not_finite(modal_tled_motion_time(m, m->done), err);
 done:
     return status;
 }

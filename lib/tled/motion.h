@@ -72,6 +72,26 @@ const modal_solid_scene *modal_tled_motion_scene(const modal_tled_motion *motion
  * NULL: not asked for. Refuses what is not finite, MODAL_ERROR_NOT_CONVERGED. */
 modal_status modal_tled_motion_state(modal_tled_motion *motion, double *u, double *velocity, modal_error *err);
 
+/* For frames that leave beside the steps (lib/tled/frames.h): arrays of the state on the device, u (which 0) or d (1), as
+ * kernels/tled_step has them, of so many bytes; the stream of the steps; s, of the step that led to the state, 0: none. */
+const void *modal_tled_motion_array(const modal_tled_motion *motion, int which);
+int64_t modal_tled_motion_array_bytes(const modal_tled_motion *motion);
+int64_t modal_tled_motion_nodes(const modal_tled_motion *motion);
+const modal_device *modal_tled_motion_device(const modal_tled_motion *motion);
+modal_stream *modal_tled_motion_stream(const modal_tled_motion *motion);
+double modal_tled_motion_before(const modal_tled_motion *motion);
+
+/* Such an array, in main memory, over `over` (0: zeros), of time `time`. */
+typedef struct modal_tled_spread {
+    const void *array;
+    double time, over;
+    int n_threads;
+} modal_tled_spread;
+
+/* Into the mesh's order: to [n_nodes, 3]. Refuses what is not finite, MODAL_ERROR_NOT_CONVERGED. Reads nothing of the motion that steps
+ * change. */
+modal_status modal_tled_motion_spread(const modal_tled_motion *motion, const modal_tled_spread *spread, double *to, modal_error *err);
+
 /* Displacements in the solid's order, after modal_tled_motion_state. Borrowed. */
 const double *modal_tled_motion_own(const modal_tled_motion *motion);
 

@@ -133,6 +133,8 @@ modal_status bench_pipeline(modal_bench *b, modal_error *err);
 modal_status bench_rings(modal_bench *b, modal_error *err);
 modal_status bench_nbody(modal_bench *b, modal_error *err);
 modal_status bench_tled(modal_bench *b, modal_error *err);
+struct tled_cube;
+modal_status bench_tled_frames(modal_bench *b, bench_side *side, const struct tled_cube *cube, modal_error *err); /* of `tled` */
 modal_status bench_octree(modal_bench *b, modal_error *err);
 
 #endif

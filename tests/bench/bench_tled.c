@@ -432,13 +432,13 @@ modal_status bench_tled(modal_bench *b, modal_error *err)
         {55, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PRONY}, {55, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PRESSURES},
         {10, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1}, {10, 1, 0, MODAL_TLED_NEO_HOOKEAN, 0},
         {12, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1}, {14, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0},
-        {20, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0}, {26, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1},
+        {20, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0}, {26, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1, TLED_NO_EXTRA, 1},
         {26, 0, 0, MODAL_TLED_LOGARITHMIC, 0}, {26, 0, 0, MODAL_TLED_STVK, 0},
         {55, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1}, {55, 0, 1, MODAL_TLED_NEO_HOOKEAN, 1},
         {55, 0, 0, MODAL_TLED_LOGARITHMIC, 0}, {55, 0, 0, MODAL_TLED_STVK, 0},
-        {100, 1, 0, MODAL_TLED_NEO_HOOKEAN, 0}, {119, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1}};
+        {100, 1, 0, MODAL_TLED_NEO_HOOKEAN, 0}, {99, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_NO_EXTRA, 2}, {119, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1}};
     static const tled_cube_kind quick[] = {{3, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1}, {7, 0, 1, MODAL_TLED_NEO_HOOKEAN, 1},
-                                           {4, 1, 0, MODAL_TLED_NEO_HOOKEAN, 0}, {5, 0, 0, MODAL_TLED_STVK, 0, TLED_PRONY},
+                                           {4, 1, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_NO_EXTRA, 1}, {5, 0, 0, MODAL_TLED_STVK, 0, TLED_PRONY},
                                            {5, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_FIBRES},
                                            {5, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PRESSURES}};
     const tled_cube_kind *list = b->quick ? quick : kinds;
@@ -456,7 +456,8 @@ modal_status bench_tled(modal_bench *b, modal_error *err)
     for (int i = 0; i < n; i++) {
         if (!b->gpu.present && list[i].cells > 30) continue;
         MODAL_TRY(tled_cube_make(&cube, &list[i], err));
-        MODAL_TRY(measure_cube(b, &cube, list[i].opponents, err));
+        if (list[i].frames < 2) MODAL_TRY(measure_cube(b, &cube, list[i].opponents, err));
+        if (list[i].frames > 0) MODAL_TRY(bench_tled_frames(b, b->gpu.present ? &b->gpu : &b->cpu, &cube, err));
         tled_cube_free(&cube);
     }
 done:

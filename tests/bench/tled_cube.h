@@ -16,6 +16,7 @@ typedef struct tled_cube_kind {
     int law;        /* modal_tled_law */
     int opponents;  /* measured beside ours */
     tled_cube_extra extra;
+    int frames;     /* 1: what frames cost beside the steps is measured, too; 2: nothing else is */
 } tled_cube_kind;
 
 typedef struct tled_cube {

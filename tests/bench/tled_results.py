@@ -99,6 +99,15 @@ def main():
     print("| mesh | frames | real-time factor |\n| --- | --- | --- |")
     for r in frames:
         print(f"| {r['mesh']} | {r['name']} | {r['real_time_factor']:.2f} |")
+    beside = [r for r in data["results"] if r["table"] == "tled, frames"]
+    if beside:
+        print("\n## Frames beside the steps\n")
+        print("Displacements of all nodes through pinned memory into a sink that drops them, beside the steps (lib/tled/frames.h).\n")
+        print("| mesh | nodes | frames | steps of one | s, without frames | s, with them | more |\n| --- | --- | --- | --- | --- | --- | --- |")
+        for r in beside:
+            f = r["frames"]
+            print(f"| {r['mesh']} | {r['vertices']:,} | {f['count']} | {f['steps_of_one']} | {f['seconds_without']:.4f} | {r['seconds']['median']:.4f} | "
+                  f"{100 * f['more_than_none']:.1f} % |")
 
 
 def rewrite(path):

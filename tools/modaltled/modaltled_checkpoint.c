@@ -11,7 +11,7 @@
 
 /* What of a run is not the motion's; doubles and 64-bit numbers only, so that there are no gaps. */
 typedef struct run_head {
-    double worst_balance, largest_energy, largest_u;
+    double worst_balance, largest_energy, largest_square;
     int64_t next;
     modal_tled_followed follow;
 } run_head;
@@ -19,15 +19,14 @@ typedef struct run_head {
 /* The arrays of a frame, in the order of the file. */
 enum { FRAME = 8 };
 
-static void pieces_of(const run *w, modal_solid_piece all[FRAME])
+static void pieces_of(const run *w, const modal_snapshot *f, modal_solid_piece all[FRAME])
 {
     const int64_t field = 24 * w->c->model.solid.n_nodes, probes = 24 * (int64_t)w->n_probes;
     const int *fields = w->r->fields;
     const modal_solid_piece list[FRAME] = {
-        {&w->frame.time, 8}, {w->u, field}, {w->velocities, fields[MODALTLED_VELOCITIES] ? field : 0},
-        {w->forces, fields[MODALTLED_FORCES] ? field : 0}, {w->energies, fields[MODALTLED_ENERGY] ? (int64_t)sizeof w->energies : 0},
-        {w->parts, fields[MODALTLED_ENERGY] ? (int64_t)sizeof w->parts : 0},
-        {w->probe_u, probes}, {w->probe_f, probes}};
+        {&f->time, 8}, {f->displacements, field}, {f->velocities, fields[MODALTLED_VELOCITIES] ? field : 0},
+        {f->forces, fields[MODALTLED_FORCES] ? field : 0}, {f->energies, fields[MODALTLED_ENERGY] ? 8 * MODAL_TLED_ENERGIES : 0},
+        {f->parts, fields[MODALTLED_ENERGY] ? 8 * MODAL_TLED_PARTS : 0}, {f->probe_displacements, probes}, {f->probe_reactions, probes}};
     memcpy(all, list, sizeof list);
 }
 
@@ -81,17 +80,39 @@ done:
     return status;
 }
 
+/* What the records of frames are read into. */
+typedef struct reading {
+    run *w;
+    double *values; /* all of a frame, in the order of pieces_of */
+    modal_snapshot frame;
+} reading;
+
+static modal_status new_reading(reading *r, run *w, int64_t frame_bytes, modal_error *err)
+{
+    modal_solid_piece all[FRAME];
+    const double *at[FRAME];
+    const modal_status status = modal_alloc(&r->values, frame_bytes, 1, "checkpoint", err);
+    if (status != MODAL_OK) return status;
+    r->w = w;
+    pieces_of(w, &r->frame, all);
+    at[0] = r->values;
+    for (int k = 1; k < FRAME; k++) at[k] = at[k - 1] + all[k - 1].length / 8;
+    r->frame = (modal_snapshot){0, at[1], at[2], at[3], at[4], at[5], at[6], at[7]};
+    return MODAL_OK;
+}
+
 /* A frame of the checkpoint, into the file of frames and the next checkpoint. */
 static modal_status take_frame(void *context, const void *frame, modal_error *err)
 {
-    run *w = context;
-    const char *at = frame;
+    reading *r = context;
     modal_solid_piece all[FRAME];
-    pieces_of(w, all);
-    for (int k = 0; k < FRAME; at += all[k++].length)
-        if (all[k].length > 0) memcpy((void *)all[k].bytes, at, (size_t)all[k].length);
-    const modal_status status = modal_snapshots_out_add(w->out, &w->frame, err);
-    return status == MODAL_OK ? modaltled_checkpoint_frame(w, err) : status;
+    int64_t bytes = 0;
+    pieces_of(r->w, &r->frame, all);
+    for (int k = 0; k < FRAME; k++) bytes += all[k].length;
+    memcpy(r->values, frame, (size_t)bytes);
+    r->frame.time = r->values[0];
+    const modal_status status = modal_snapshots_out_add(r->w->out, &r->frame, err);
+    return status == MODAL_OK ? modaltled_checkpoint_frame(r->w, &r->frame, err) : status;
 }
 
 static modal_status restart(run *w, const modal_solid_inputs *inputs, modal_error *err)
@@ -100,22 +121,25 @@ static modal_status restart(run *w, const modal_solid_inputs *inputs, modal_erro
     modal_solid_piece all[FRAME];
     run_head head;
     int64_t frame_bytes = 0;
-    pieces_of(w, all);
+    reading r = {0};
+    pieces_of(w, &r.frame, all);
     for (int k = 0; k < FRAME; k++) frame_bytes += all[k].length;
-    MODAL_TRY(modal_solid_checkpoint_read(w->r->restart_path, inputs, frame_bytes, w->state_bytes, w->state, take_frame, w, err));
+    MODAL_TRY(new_reading(&r, w, frame_bytes, err));
+    MODAL_TRY(modal_solid_checkpoint_read(w->r->restart_path, inputs, frame_bytes, w->state_bytes, w->state, take_frame, &r, err));
     memcpy(&head, w->state, sizeof head);
-    if (head.next != modal_snapshots_out_count(w->out) || head.next > (w->c->scene.steady ? 1 : w->c->n_frames) || !(head.largest_u >= 0) ||
+    if (head.next != modal_snapshots_out_count(w->out) || head.next > (w->c->scene.steady ? 1 : w->c->n_frames) || !(head.largest_square >= 0) ||
         (!w->c->scene.steady && head.follow.interval < 1) || head.follow.n_shrunk < 0)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: %lld frames, and a state of %lld", w->r->restart_path,
                    (long long)modal_snapshots_out_count(w->out), (long long)head.next);
     MODAL_TRY(modal_tled_motion_load(w->motion, (const char *)w->state + sizeof head, err));
-    w->worst_balance = head.worst_balance, w->largest_energy = head.largest_energy, w->largest_u = head.largest_u;
+    w->worst_balance = head.worst_balance, w->largest_energy = head.largest_energy, w->largest_square = head.largest_square;
     w->follow.at = head.follow, w->first_frame = head.next;
     if (!w->c->scene.steady) MODAL_TRY(modal_tled_motion_keep(w->motion, err));
     w->first_step = modal_tled_motion_steps(w->motion);
     tool_note(w->t, "%s: goes on after %lld frames, t = %.9g s", w->r->restart_path, (long long)head.next,
               modal_tled_motion_time(w->motion, modal_tled_motion_steps(w->motion)));
 done:
+    modal_free(&r.values);
     return status;
 }
 
@@ -135,19 +159,20 @@ done:
     return status;
 }
 
-modal_status modaltled_checkpoint_frame(run *w, modal_error *err)
+modal_status modaltled_checkpoint_frame(run *w, const modal_snapshot *frame, modal_error *err)
 {
     modal_solid_piece all[FRAME];
     if (!w->checkpoint) return MODAL_OK;
-    pieces_of(w, all);
+    pieces_of(w, frame, all);
     return modal_solid_checkpoint_add(w->checkpoint, 0, all, FRAME, err);
 }
 
 modal_status modaltled_checkpoint_state(run *w, int64_t next, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const run_head head = {w->worst_balance, w->largest_energy, w->largest_u, next, w->follow.at};
     if (!w->checkpoint) return MODAL_OK;
+    MODAL_TRY(modal_tled_frames_wait(w->frames, err)); /* they stand before the state, and their thread ends with the checkpoint */
+    const run_head head = {w->worst_balance, w->largest_energy, w->largest_square, next, w->follow.at};
     memcpy(w->state, &head, sizeof head);
     MODAL_TRY(modal_tled_motion_save(w->motion, (char *)w->state + sizeof head, err));
     const modal_solid_piece piece = {w->state, w->state_bytes};

@@ -26,9 +26,10 @@ done:
     return status;
 }
 
-modal_status modaltled_probes_measure(run *w, modal_error *err)
+modal_status modaltled_probes_measure(run *w, double *probe_u, double *probe_f, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    const double time = modal_tled_motion_time(w->motion, modal_tled_motion_steps(w->motion));
     int32_t p = 0;
     MODAL_TRY(modal_tled_motion_reactions(w->motion, w->reactions, err));
     for (int32_t i = 0; i < w->c->scene.n_actions; i++) {
@@ -40,16 +41,16 @@ modal_status modaltled_probes_measure(run *w, modal_error *err)
                 mean += w->u[3 * (int64_t)nodes->nodes[k] + c];
                 sum += w->reactions[3 * (int64_t)nodes->nodes[k] + c];
             }
-            w->probe_u[3 * p + c] = mean / (double)nodes->n, w->probe_f[3 * p + c] = sum;
+            probe_u[3 * p + c] = mean / (double)nodes->n, probe_f[3 * p + c] = sum;
         }
         p++;
     }
     /* a body: how far it has gone, and what it does to the solid */
-    MODAL_TRY(modal_tled_motion_touches(w->motion, w->probe_f + 3 * p, err));
+    MODAL_TRY(modal_tled_motion_touches(w->motion, probe_f + 3 * p, err));
     for (int32_t i = 0; i < w->c->scene.n_contacts; i++, p++) {
         double place[6];
-        modal_tled_contact_place(&w->c->scene.contacts[i], w->frame.time, place);
-        for (int c = 0; c < 3; c++) w->probe_u[3 * p + c] = place[c] - w->c->scene.contacts[i].at[c];
+        modal_tled_contact_place(&w->c->scene.contacts[i], time, place);
+        for (int c = 0; c < 3; c++) probe_u[3 * p + c] = place[c] - w->c->scene.contacts[i].at[c];
     }
 done:
     return status;
@@ -68,12 +69,11 @@ static void put_name(FILE *file, const char *name, int length, const char *what)
 static modal_status put_line(run *w, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    w->frame.time = modal_tled_motion_time(w->motion, modal_tled_motion_steps(w->motion));
     MODAL_TRY(modal_tled_motion_state(w->motion, w->u, NULL, err));
-    MODAL_TRY(modaltled_probes_measure(w, err));
-    fprintf(w->probes, "%.17g", w->frame.time);
+    MODAL_TRY(modaltled_probes_measure(w, w->line_u, w->line_f, err));
+    fprintf(w->probes, "%.17g", modal_tled_motion_time(w->motion, modal_tled_motion_steps(w->motion)));
     for (int32_t p = 0; p < w->n_probes; p++)
-        for (int k = 0; k < 6; k++) fprintf(w->probes, ",%.17g", k < 3 ? w->probe_u[3 * p + k] : w->probe_f[3 * p + k - 3]);
+        for (int k = 0; k < 6; k++) fprintf(w->probes, ",%.17g", k < 3 ? w->line_u[3 * p + k] : w->line_f[3 * p + k - 3]);
     fputc('\n', w->probes);
     if (ferror(w->probes)) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be written, %s", w->r->probes_path, strerror(errno));
 done:

@@ -38,20 +38,33 @@ done:
 static modal_status new_arrays(run *w, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const int64_t n = w->c->model.solid.n_nodes;
-    const int *fields = w->r->fields;
+    const int64_t n = 3 * w->c->model.solid.n_nodes, probes = 3 * (int64_t)w->n_probes;
+    const int forces = w->r->fields[MODALTLED_FORCES];
     struct {
         double **to;
-        int wanted;
         int64_t count;
-    } all[] = {{&w->u, 1, 3 * n}, {&w->velocities, fields[MODALTLED_VELOCITIES], 3 * n}, {&w->forces, fields[MODALTLED_FORCES], 3 * n},
-               {&w->own_forces, fields[MODALTLED_FORCES], 3 * n}, {&w->reactions, w->n_probes > 0, 3 * n},
-               {&w->probe_u, 1, 3 * (int64_t)w->n_probes}, {&w->probe_f, 1, 3 * (int64_t)w->n_probes}};
+    } all[5 + 3 * MODAL_TLED_SLOTS] = {{&w->u, probes > 0 ? n : 0}, {&w->reactions, probes > 0 ? n : 0}, {&w->own_forces, forces ? n : 0},
+                                       {&w->line_u, probes}, {&w->line_f, probes}};
+    for (int k = 0; k < MODAL_TLED_SLOTS; k++) {
+        all[5 + 3 * k].to = &w->beside[k].forces, all[5 + 3 * k].count = forces ? n : 0;
+        all[6 + 3 * k].to = &w->beside[k].probe_u, all[6 + 3 * k].count = probes;
+        all[7 + 3 * k].to = &w->beside[k].probe_f, all[7 + 3 * k].count = probes;
+    }
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].wanted) MODAL_TRY(modal_alloc_zero(all[i].to, all[i].count, sizeof(double), "frame", err));
-    w->frame = (modal_snapshot){0, w->u, w->velocities, w->forces, w->energies, w->parts, w->probe_u, w->probe_f};
+        if (all[i].count > 0) MODAL_TRY(modal_alloc_zero(all[i].to, all[i].count, sizeof(double), "frame", err));
 done:
     return status;
+}
+
+static void free_arrays(run *w)
+{
+    double **const all[] = {&w->u, &w->reactions, &w->own_forces, &w->line_u, &w->line_f};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) modal_free(all[i]);
+    for (int k = 0; k < MODAL_TLED_SLOTS; k++) {
+        modal_free(&w->beside[k].forces);
+        modal_free(&w->beside[k].probe_u);
+        modal_free(&w->beside[k].probe_f);
+    }
 }
 
 static modal_status open_file(run *w, const char *path, modal_error *err)
@@ -116,25 +129,44 @@ static int64_t steps_at(const run *w, int64_t f)
     return done + (way > 0 ? (int64_t)rint(way / modal_tled_motion_step(w->motion)) : 0);
 }
 
+/* In the frames' thread: into the file and the checkpoint. */
+static modal_status write_frame(void *context, const modal_tled_frame *f, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    run *w = context;
+    const run_frame *b = &w->beside[f->slot];
+    const modal_snapshot frame = {f->time, f->u, f->velocity, b->forces, b->energies, b->parts, b->probe_u, b->probe_f};
+    for (int64_t i = 0; i < w->c->model.solid.n_nodes; i++) {
+        const double *u = f->u + 3 * i;
+        w->largest_square = fmax(w->largest_square, u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
+    }
+    MODAL_TRY(modal_snapshots_out_add(w->out, &frame, err));
+    MODAL_TRY(modaltled_checkpoint_frame(w, &frame, err));
+done:
+    return status;
+}
+
+/* The state at hand is a frame: what it has beside displacements, then on its way. */
 static modal_status make_frame(run *w, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const int64_t n = w->c->model.solid.n_nodes;
-    w->frame.time = modal_tled_motion_time(w->motion, modal_tled_motion_steps(w->motion));
-    MODAL_TRY(modal_tled_motion_state(w->motion, w->u, w->velocities, err));
-    for (int64_t i = 0; i < n; i++)
-        w->largest_u = fmax(w->largest_u, hypot(hypot(w->u[3 * i], w->u[3 * i + 1]), w->u[3 * i + 2]));
-    if (w->r->fields[MODALTLED_ENERGY]) {
-        MODAL_TRY(modal_tled_motion_energy(w->motion, &w->c->forces, w->energies, w->parts, err));
-        for (int k = 0; k < MODAL_TLED_BALANCE; k++) w->largest_energy = fmax(w->largest_energy, fabs(w->energies[k]));
-        w->worst_balance = fmax(w->worst_balance, fabs(w->energies[MODAL_TLED_BALANCE]));
+    const int *fields = w->r->fields;
+    int slot;
+    MODAL_TRY(modal_tled_frames_slot(w->frames, &slot, err));
+    run_frame *b = &w->beside[slot];
+    if (fields[MODALTLED_ENERGY] || fields[MODALTLED_FORCES] || w->n_probes > 0) MODAL_TRY(modal_tled_motion_state(w->motion, w->u, NULL, err));
+    if (fields[MODALTLED_ENERGY]) {
+        MODAL_TRY(modal_tled_motion_energy(w->motion, &w->c->forces, b->energies, b->parts, err));
+        for (int k = 0; k < MODAL_TLED_BALANCE; k++) w->largest_energy = fmax(w->largest_energy, fabs(b->energies[k]));
+        w->worst_balance = fmax(w->worst_balance, fabs(b->energies[MODAL_TLED_BALANCE]));
     }
-    if (w->forces) {
+    if (fields[MODALTLED_FORCES]) {
         modal_tled_forces_at(&w->c->forces, modal_tled_motion_own(w->motion), w->own_forces);
-        for (int64_t i = 0; i < n; i++)
-            memcpy(w->forces + 3 * (int64_t)w->c->model.node_from[i], w->own_forces + 3 * i, 3 * sizeof(double));
+        for (int64_t i = 0; i < w->c->model.solid.n_nodes; i++)
+            memcpy(b->forces + 3 * (int64_t)w->c->model.node_from[i], w->own_forces + 3 * i, 3 * sizeof(double));
     }
-    if (w->n_probes > 0) MODAL_TRY(modaltled_probes_measure(w, err));
+    if (w->n_probes > 0) MODAL_TRY(modaltled_probes_measure(w, b->probe_u, b->probe_f, err));
+    MODAL_TRY(modal_tled_frames_take(w->frames, err));
 done:
     return status;
 }
@@ -170,11 +202,7 @@ static modal_status relax(run *w, modal_error *err)
     tool_progress_amount(w->t, (double)w->c->n_steps, "steps");
     const modal_tled_steady_plan plan = {w->c->n_steps, w, w->checkpoint ? modaltled_checkpoint_steady : NULL,
                                              w->first_frame > 0 ? (const char *)w->state + w->state_bytes - w->steady_bytes : NULL};
-    if (w->first_frame == 0) {
-        MODAL_TRY(make_frame(w, err));
-        MODAL_TRY(modal_snapshots_out_add(w->out, &w->frame, err));
-        MODAL_TRY(modaltled_checkpoint_frame(w, err));
-    }
+    if (w->first_frame == 0) MODAL_TRY(make_frame(w, err));
     status = modal_tled_steady_run(w->motion, &w->c->model, &w->c->forces, &plan, &progress, &element, &r, err);
     if (status != MODAL_OK) {
         explain(w, element, err);
@@ -183,14 +211,15 @@ static modal_status relax(run *w, modal_error *err)
     json_object_set_new(w->t->report, "steady",
                         json_pack("{s:b, s:I, s:f, s:f, s:f, s:i}", "converged", r.converged, "steps", (json_int_t)r.steps, "error_m",
                                   r.error, "radius", r.radius, "lowest", r.lowest, "remassed", r.remassed));
-    MODAL_TRY(make_frame(w, err));
     w->compute_seconds += tool_seconds() - start;
+    MODAL_TRY(make_frame(w, err));
+    MODAL_TRY(modal_tled_frames_wait(w->frames, err));
+    const double largest = sqrt(w->largest_square);
     tool_note(w->t, "%s after %lld steps, error about %.3g m, %.3g of the largest displacement", r.converged ? "steady" : "not steady",
-              (long long)r.steps, r.error, w->largest_u > 0 ? r.error / w->largest_u : 0.0);
-    MODAL_TRY(modal_snapshots_out_add(w->out, &w->frame, err));
+              (long long)r.steps, r.error, largest > 0 ? r.error / largest : 0.0);
     if (!r.converged)
         MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "%s: not steady within duration, %lld steps: error about %.3g m, %.3g m asked",
-                   w->r->scene_path, (long long)r.steps, r.error, w->c->scene.accuracy * w->largest_u);
+                   w->r->scene_path, (long long)r.steps, r.error, w->c->scene.accuracy * largest);
 done:
     return status;
 }
@@ -212,11 +241,11 @@ static modal_status move(run *w, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_progress progress = {report_progress, w};
+    const double start = tool_seconds();
     int64_t element = -1;
     tool_progress_amount(w->t, (double)w->c->n_steps, "steps");
     for (int64_t f = w->first_frame; f <= w->c->n_frames; f++) {
         const int last = f == w->c->n_frames;
-        const double start = tool_seconds();
         status = reach(w, f, &progress, &element, err);
         if (status == MODAL_OK && !last) status = make_frame(w, err);
         if (status != MODAL_OK) {
@@ -224,36 +253,35 @@ static modal_status move(run *w, modal_error *err)
             explain(w, element, err);
             goto done;
         }
-        const double computed = tool_seconds();
-        w->compute_seconds += computed - start;
-        if (last) break;
-        MODAL_TRY(modal_snapshots_out_add(w->out, &w->frame, err));
-        MODAL_TRY(modaltled_checkpoint_frame(w, err));
-        w->write_seconds += tool_seconds() - computed;
-        if ((f + 1) % w->r->checkpoint_every == 0) MODAL_TRY(modaltled_checkpoint_state(w, f + 1, err));
+        if (!last && (f + 1) % w->r->checkpoint_every == 0) MODAL_TRY(modaltled_checkpoint_state(w, f + 1, err));
     }
 done:
+    w->compute_seconds += tool_seconds() - start;
     return status;
 }
 
 static void report(run *w)
 {
     const int64_t steps = modal_tled_motion_steps(w->motion);
+    double beside, waited;
+    modal_tled_frames_seconds(w->frames, &beside, &waited);
+    w->compute_seconds -= fmin(waited, w->compute_seconds);
     const double rate = w->compute_seconds > 0 ? (double)(w->c->solid.mesh.n_elements * (steps - w->first_step)) / w->compute_seconds : 0;
     json_t *all = w->t->report;
     tool_stage(w->t, "steps", w->compute_seconds, -1);
-    tool_stage(w->t, "write", w->write_seconds, -1);
+    tool_stage(w->t, "wait for frames", waited, -1);
+    tool_stage(w->t, "frames beside the steps", beside, -1);
     json_object_set_new(all, "back_end", json_string(w->r->device.name));
     json_object_set_new(all, "steps_done", json_integer(steps));
     json_object_set_new(all, "element_steps_per_second", json_real(rate));
-    json_object_set_new(all, "largest_displacement_m", json_real(w->largest_u));
+    json_object_set_new(all, "largest_displacement_m", json_real(sqrt(w->largest_square)));
     if (w->follow.at.n_shrunk > 0) json_object_set_new(all, "last_step_s", json_real(modal_tled_motion_step(w->motion)));
     if (isfinite(w->follow.at.least_limit)) json_object_set_new(all, "least_critical_step_s", json_real(w->follow.at.least_limit));
     if (w->r->fields[MODALTLED_ENERGY])
         json_object_set_new(all, "energy",
                             json_pack("{s:f, s:f}", "largest_J", w->largest_energy, "worst_balance_J", w->worst_balance));
     tool_note(w->t, "%lld steps, %.3g million element steps a second, largest displacement %.6g m", (long long)steps,
-              rate * 1e-6, w->largest_u);
+              rate * 1e-6, sqrt(w->largest_square));
 }
 
 modal_status modaltled_run(tool *t, const modaltled_request *r, modaltled_case *c, modaltled_outputs *outputs,
@@ -261,6 +289,7 @@ modal_status modaltled_run(tool *t, const modaltled_request *r, modaltled_case *
 {
     modal_status status = MODAL_OK;
     run w = {.t = t, .r = r, .c = c, .outputs = outputs};
+    modal_error later = {0};
     double *rest = NULL;
     *n_written = 0;
     MODAL_TRY(add_provenance(&w, err));
@@ -278,13 +307,18 @@ modal_status modaltled_run(tool *t, const modaltled_request *r, modaltled_case *
                                    .tell = tell_change, .context = &w};
     w.follow.at.least_limit = c->critical.estimate;
     if (!c->scene.steady) MODAL_TRY(modal_tled_follow_begin(&w.follow, &c->critical, err));
+    MODAL_TRY(modal_tled_frames_new(w.motion, r->fields[MODALTLED_VELOCITIES], write_frame, &w, &w.frames, err));
     MODAL_TRY(modaltled_checkpoint_begin(&w, err));
     MODAL_TRY(modaltled_probes_begin(&w, err));
     status = c->scene.steady ? relax(&w, err) : move(&w, err);
+    /* what ended the motion wins over an error of frames before it */
+    const modal_status left = modal_tled_frames_wait(w.frames, status == MODAL_OK ? err : &later);
+    if (status == MODAL_OK && (status = left) != MODAL_OK) explain(&w, -1, err);
     report(&w);
     *n_written = modal_snapshots_out_count(w.out);
-done:;
-    modal_error later = {0};
+done:
+    modal_tled_frames_delete(w.frames);
+    later = (modal_error){0};
     const modal_status closed = modal_snapshots_out_close(&w.out, MODAL_OK, status == MODAL_OK ? err : &later);
     if (status == MODAL_OK) status = closed;
     if (closed != MODAL_OK) *n_written = 0;
@@ -293,8 +327,7 @@ done:;
     const modal_status told = modaltled_probes_end(&w, keeps, status == MODAL_OK ? err : &later);
     if (status == MODAL_OK) status = told;
     modal_tled_motion_delete(w.motion);
-    double **const arrays[] = {&w.u, &w.velocities, &w.forces, &w.own_forces, &w.reactions, &w.probe_u, &w.probe_f};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
+    free_arrays(&w);
     modal_free(&rest);
     modal_free(&w.probe_names);
     for (int32_t i = 0; i < w.n_provenance; i++) modal_provenance_free(&w.provenance[i]);

@@ -8,27 +8,39 @@
 #include "formats/checkpoint/solid_checkpoint.h"
 #include "formats/snapshots/snapshots_out.h"
 #include "lib/tled/follow.h"
+#include "lib/tled/frames.h"
 #include "tools/modaltled/modaltled.h"
+
+/* What a frame has beside u and velocities; those that are not asked for are NULL. */
+typedef struct run_frame {
+    double energies[MODAL_TLED_ENERGIES], parts[MODAL_TLED_PARTS];
+    double *forces, *probe_u, *probe_f;
+} run_frame;
 
 typedef struct run {
     tool *t;
     const modaltled_request *r;
     modaltled_case *c;
     modal_tled_motion *motion;
+    /* Of the frames' thread while frames are under way (lib/tled/frames.h): */
     modal_snapshots_out *out;
-    modal_snapshot frame;
-    double *u, *velocities, *forces, *own_forces, *reactions, *probe_u, *probe_f;
-    double energies[MODAL_TLED_ENERGIES], parts[MODAL_TLED_PARTS], worst_balance, largest_energy, largest_u;
+    modal_solid_checkpoint *checkpoint;
+    double largest_square; /* m^2, of a displacement */
+    /* of this one: */
+    modal_tled_frames *frames;
+    run_frame beside[MODAL_TLED_SLOTS];
+    double *u, *own_forces, *reactions; /* of the state at hand; u and reactions where there are probes */
+    double worst_balance, largest_energy;
     modal_tled_follow follow;
     int32_t n_probes;
     char *probe_names;
     modal_provenance *provenance;
     int32_t n_provenance;
-    double compute_seconds, write_seconds;
+    double compute_seconds;
     int64_t first_frame, first_step; /* 0, or the next one after a restart */
     modaltled_outputs *outputs;
-    modal_solid_checkpoint *checkpoint;
     FILE *probes; /* of every step, or NULL */
+    double *line_u, *line_f; /* [n_probes, 3] of its lines */
     void *state; /* [state_bytes]: head, motion and, until steady, what the relaxation goes on from */
     int64_t state_bytes, steady_bytes;
     int64_t n_looks; /* until steady */
@@ -36,17 +48,17 @@ typedef struct run {
 
 /* Reads --restart into the run and its file of frames, and begins --checkpoint; both may be absent. */
 modal_status modaltled_checkpoint_begin(run *w, modal_error *err);
-/* The frame at hand; the state of the motion, from which frame `next` is to come. */
-modal_status modaltled_checkpoint_frame(run *w, modal_error *err);
+/* A frame; the state of the motion, from which frame `next` is to come, once all frames before are there. */
+modal_status modaltled_checkpoint_frame(run *w, const modal_snapshot *frame, modal_error *err);
 modal_status modaltled_checkpoint_state(run *w, int64_t next, modal_error *err);
 /* Until steady: of a relaxation, `at`, after a look; every --checkpoint-every of them. */
 modal_status modaltled_checkpoint_steady(void *run_at_hand, const void *at, modal_error *err);
 void modaltled_checkpoint_end(run *w);
 
-/* Counts and names the probes: those of the scene, then its bodies. Measures them at the frame at hand, whose u is there: means and
- * sums over the nodes of each; of a body how far it has gone and what it does to the solid. */
+/* Counts and names the probes: those of the scene, then its bodies. Measures them at the state at hand, whose u is there: means and
+ * sums over the nodes of each; of a body how far it has gone and what it does to the solid; into probe_u and probe_f [n_probes, 3]. */
 modal_status modaltled_probes_name(run *w, modal_error *err);
-modal_status modaltled_probes_measure(run *w, modal_error *err);
+modal_status modaltled_probes_measure(run *w, double *probe_u, double *probe_f, modal_error *err);
 /* --probes, if it is there: begins the file; moves on to n steps, or fewer where
  * the step has shrunk, with a line for each; ends the file, which `keeps` tells to keep. */
 modal_status modaltled_probes_begin(run *w, modal_error *err);
