@@ -82,8 +82,11 @@ if(TARGET modalpack)
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli.octree PROPERTIES LABELS cli TIMEOUT 300)
 
-  foreach(part basis convert images glb gltf vtkhdf obj creases)
-    add_test(NAME look.${part} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_look.py
+  foreach(case look:basis look:convert look:glb look:obj look_images:images look_gltf:gltf look_vtk:vtkhdf creases:creases creases:vn)
+    string(REPLACE ":" ";" case ${case})
+    list(GET case 0 file)
+    list(GET case 1 part)
+    add_test(NAME look.${part} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_${file}.py
              ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} ${part})
     set_tests_properties(look.${part} PROPERTIES LABELS cli)
   endforeach()

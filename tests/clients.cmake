@@ -83,7 +83,11 @@ if(TARGET modaldeform AND TARGET modalpack)
     set(program_of_vtk "${MODAL_VTK_ROOT}")
     set(program_of_blender "${MODAL_BLENDER}")
     set(program_of_gltf-validator "${MODAL_NODE_MODULES}/gltf-validator")
-    add_test(NAME clients.look_${client} COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_look.py
+    set(file check_look_clients)
+    if(client STREQUAL vtk)
+      set(file check_look_vtk)
+    endif()
+    add_test(NAME clients.look_${client} COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/${file}.py
              ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} ${client} "${program_of_${client}}")
     set_tests_properties(clients.look_${client} PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300)
   endforeach()

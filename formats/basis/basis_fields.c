@@ -80,11 +80,13 @@ const modal_h5_field modal_basis_fields[MODAL_BASIS_FIELDS] = {
     {GROUP_LEFT_OUT, "slow_matrix", AT(modes.left_out.slow_matrix), LEFT_OUT, F32, MAY, V3, 4, {S(TILES), S(SLOW), 3, MODAL_TILE}},
     {GROUP_LOOK, "triangle_material", AT(look.triangle_material), LOOK, I32, MAY, V3, 1, {S(TRIANGLES)}},
     {GROUP_LOOK, "material_names", AT(look.material_names), LOOK, U8, MAY, V3, 1, {S(LOOK_NAMES)}},
+    {GROUP_CREASES, "triangle_normal", AT(look.triangle_normal), LOOK, I32, MAY, V3, 2, {S(TRIANGLES), 3}},
     {GROUP_LAWS, "fibres", AT(solid.mesh.element_fibres), VOLUME, F64, MAY, V3, 2, {S(ELEMENTS), 3}},
 };
 
 const char *const modal_basis_groups[GROUP_COUNT] = {"surface", "tables", "modes", "reduced_forces",
-                                                    "volume", "modal_left_out", "look", "modal_laws", "modal_energy"};
+                                                    "volume", "modal_left_out", "look", "modal_laws", "modal_energy",
+                                                    "modal_creases"};
 const char *const modal_mass_rule_names[2] = {"consistent", "lumped"};
 const char *const modal_stiffness_rule_names[2] = {"plain", "incompatible"};
 const char *const modal_surface_kind_names[2] = {"boundary", "embedded"};
@@ -148,7 +150,7 @@ void modal_basis_field_dims(const modal_h5_field *field, const int64_t sizes[SIZ
 int modal_basis_field_is_hashed(const modal_h5_field *field)
 {
     return field->group != GROUP_TABLES && field->group != GROUP_LEFT_OUT && field->group != GROUP_LOOK &&
-           field->group != GROUP_LAWS;
+           field->group != GROUP_CREASES && field->group != GROUP_LAWS;
 }
 
 int modal_basis_field_is_written(const modal_h5_field *field, const modal_shape *s)

@@ -47,12 +47,13 @@ typedef enum modal_basis_group {
     GROUP_LOOK,     /* of the extension modal_look */
     GROUP_LAWS,     /* of the extension modal_laws */
     GROUP_ENERGY,   /* of the extension modal_energy: instead of GROUP_REDUCED */
+    GROUP_CREASES,  /* of the extension modal_creases */
     GROUP_COUNT
 } modal_basis_group;
 
 enum { MODAL_BASIS_V2 = 1, MODAL_BASIS_V3 = 2 }; /* major versions of the file */
 
-enum { MODAL_BASIS_FIELDS = 53 };
+enum { MODAL_BASIS_FIELDS = 54 };
 extern const modal_h5_field modal_basis_fields[MODAL_BASIS_FIELDS];
 extern const char *const modal_basis_groups[GROUP_COUNT];
 

@@ -181,7 +181,7 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
     for (int i = 0; i < GROUP_COUNT; i++)
         MODAL_TRY(modal_h5_enter(in, &place, modal_basis_groups[i],
                                  i == GROUP_VOLUME || i == GROUP_REDUCED || i == GROUP_LEFT_OUT || i == GROUP_LOOK ||
-                                         i == GROUP_LAWS || i == GROUP_ENERGY
+                                         i == GROUP_LAWS || i == GROUP_ENERGY || i == GROUP_CREASES
                                      ? MODAL_H5_OPTIONAL
                                      : MODAL_H5_REQUIRED,
                                  &groups[i]));
@@ -205,6 +205,8 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
     if (major == MODAL_BASIS_V3 && (parts & MODAL_BASIS_LOOK) && groups[GROUP_LOOK].id >= 0 &&
         (!s->look.triangle_material || !s->look.material_names))
         MODAL_TRY(modal_broken(&in->checker, groups[GROUP_LOOK].path, "triangle_material and material_names must both be there"));
+    if (major == MODAL_BASIS_V3 && (parts & MODAL_BASIS_LOOK) && groups[GROUP_CREASES].id >= 0 && !s->look.triangle_normal)
+        MODAL_TRY(modal_broken(&in->checker, groups[GROUP_CREASES].path, "triangle_normal must be there"));
     MODAL_TRY(read_attributes(in, groups, s));
     if ((parts & MODAL_BASIS_VOLUME) && groups[GROUP_VOLUME].id >= 0) {
         MODAL_TRY(modal_basis_read_materials(in, &groups[GROUP_VOLUME], &s->solid.mesh));

@@ -542,7 +542,7 @@ done:
     return status;
 }
 
-/* Names end in line ends, none is empty, and triangles have none or one of them. */
+/* Names end in line ends, none is empty, and triangles have none or one of them; corners have numbers of normals. */
 static modal_status look_rules(const modal_checker *c, const char *path, const modal_shape *s)
 {
     modal_status status = MODAL_OK;
@@ -559,6 +559,8 @@ static modal_status look_rules(const modal_checker *c, const char *path, const m
     if (look->triangle_material && look->material_names)
         MODAL_TRY(modal_rule_range(c, at(where, path, "look/triangle_material"), look->triangle_material,
                                    s->surface.n_triangles, 1, -1, modal_look_count(look)));
+    MODAL_TRY(modal_rule_range(c, at(where, path, "modal_creases/triangle_normal"), look->triangle_normal, s->surface.n_triangles, 3, 0,
+                               3 * s->surface.n_triangles));
 done:
     return status;
 }

@@ -96,7 +96,7 @@ static modal_status write_shape(hid_t shapes, int32_t index, const modal_shape *
             (i != GROUP_REDUCED || s->modes.reduced_forces.cubic) &&
             (i != GROUP_ENERGY || s->modes.reduced_forces.quartic) &&
             (i != GROUP_LEFT_OUT || s->modes.left_out.n > 0) && (i != GROUP_LOOK || s->look.triangle_material) &&
-            (i != GROUP_LAWS || s->solid.mesh.element_fibres))
+            (i != GROUP_LAWS || s->solid.mesh.element_fibres) && (i != GROUP_CREASES || s->look.triangle_normal))
             MODAL_TRY(modal_h5_make_group(place, modal_basis_groups[i], &groups[i], err));
     modal_basis_sizes(s, sizes);
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
@@ -160,18 +160,19 @@ static void start_disk(hid_t file, hsize_t *told)
     *told = bytes;
 }
 
-static const char *const extensions[] = {MODAL_ENERGY_EXTENSION, MODAL_LAWS_EXTENSION, MODAL_LEFT_OUT_EXTENSION, MODAL_LOOK_EXTENSION,
-                                         MODAL_STIFFNESS_EXTENSION};
-enum { N_EXTENSIONS = sizeof extensions / sizeof *extensions };
+enum { CREASES, ENERGY, LAWS, LEFT_OUT, LOOK, STIFFNESS, N_EXTENSIONS };
+static const char *const extensions[N_EXTENSIONS] = {MODAL_CREASES_EXTENSION,  MODAL_ENERGY_EXTENSION, MODAL_LAWS_EXTENSION,
+                                                     MODAL_LEFT_OUT_EXTENSION, MODAL_LOOK_EXTENSION,   MODAL_STIFFNESS_EXTENSION};
 
 /* Adds those that the shape uses. */
 static void note_extensions(const modal_shape *s, int used[N_EXTENSIONS])
 {
-    used[0] |= s->modes.reduced_forces.quartic != NULL;
-    used[1] |= modal_basis_uses_laws(&s->solid.mesh);
-    used[2] |= s->modes.left_out.n > 0;
-    used[3] |= s->look.triangle_material != NULL;
-    used[4] |= s->solid.mesh.stiffness_rule != MODAL_STIFFNESS_PLAIN;
+    used[CREASES] |= s->look.triangle_normal != NULL;
+    used[ENERGY] |= s->modes.reduced_forces.quartic != NULL;
+    used[LAWS] |= modal_basis_uses_laws(&s->solid.mesh);
+    used[LEFT_OUT] |= s->modes.left_out.n > 0;
+    used[LOOK] |= s->look.triangle_material != NULL;
+    used[STIFFNESS] |= s->solid.mesh.stiffness_rule != MODAL_STIFFNESS_PLAIN;
 }
 
 static modal_status write_extensions(hid_t file, const int used[N_EXTENSIONS], modal_error *err)
@@ -215,7 +216,7 @@ static modal_status write_all(hid_t file, const modal_basis *basis, const passin
         if (p->release) modal_basis_inspection_settle(inspection);
         if (p->release) p->release(p->context, i);
     }
-    modal_basis_hashed(used[0], hashed);
+    modal_basis_hashed(used[ENERGY], hashed);
     if (p->wait) MODAL_TRY(p->wait(p->context, basis->n_shapes, err));
     MODAL_TRY(write_objects(file, basis, err));
     MODAL_TRY(modal_provenance_write(file, basis->provenance, basis->n_provenance, err));

@@ -7,6 +7,7 @@
 #include "formats/meshes/surface_builder.h"
 #include "formats/meshes/text_reader.h"
 #include "lib/base/memory.h"
+#include "lib/base/point_table.h"
 
 enum { VERTEX, UV, NORMAL, KINDS };
 static const char *const kind_names[KINDS] = {"vertex", "texture vertex", "normal"};
@@ -14,11 +15,13 @@ static const char *const kind_names[KINDS] = {"vertex", "texture vertex", "norma
 typedef struct obj_reader {
     modal_text text;
     modal_surface_mesh *surface;
-    int64_t vertex_capacity, uv_capacity, triangle_capacity, triangle_uv_capacity, library_capacity;
+    int64_t vertex_capacity, uv_capacity, normal_capacity, triangle_capacity, triangle_uv_capacity, triangle_normal_capacity, library_capacity;
     int64_t counts[KINDS]; /* vertices, texture vertices and normals so far */
     /* A face may name what comes after it: the greatest number named, and where, for the end. */
     int64_t greatest[KINDS], greatest_line[KINDS];
-    int64_t n_faces, n_faces_with_uv;
+    int64_t n_faces, n_faces_with_uv, n_faces_with_normals;
+    double *normals;        /* [counts[NORMAL], 3] as long as they are numbers */
+    int64_t no_normal_line; /* the first vn that is not three finite numbers, 0: none */
     modal_surface_builder parts; /* for names, and triangles with one vertex twice */
     /* The vertices of the face being read, to find repeats. */
     int64_t *corners;
@@ -83,6 +86,27 @@ done:
     return status;
 }
 
+/* What many exporters write for a face without area, nan among it, is no reason to refuse a surface: it loses its normals. */
+static modal_status read_normal(obj_reader *reader)
+{
+    modal_text *text = &reader->text;
+    double normal[3];
+    const char *token;
+    int64_t length;
+    for (int i = 0; i < 3 && reader->no_normal_line == 0; i++)
+        if (!modal_text_token(text, &token, &length) || modal_parse_real(token, length, &normal[i]) != MODAL_NUMBER_OK)
+            reader->no_normal_line = text->line;
+    while (modal_text_token(text, &token, &length)) continue;
+    if (reader->no_normal_line == 0 && reader->counts[NORMAL] < INT32_MAX) {
+        const modal_status status = modal_grow(&reader->normals, &reader->normal_capacity, reader->counts[NORMAL] + 1,
+                                               3 * sizeof *reader->normals, "normals", text->err);
+        if (status != MODAL_OK) return status;
+        memcpy(reader->normals + 3 * reader->counts[NORMAL], normal, sizeof normal);
+    }
+    reader->counts[NORMAL]++;
+    return MODAL_OK;
+}
+
 /* One number of a corner, from 1 or backwards from -1, as an index. */
 static modal_status resolve(obj_reader *reader, int kind, const char *token, int64_t length,
                             int32_t *index)
@@ -134,22 +158,22 @@ done:
     return status;
 }
 
-static modal_status add_triangle(obj_reader *reader, const int32_t vertices[3], const int32_t uv[3],
-                                 int has_uv)
+/* Three numbers a triangle; gaps in the array of what some faces do not have do not matter: such an array is not kept. */
+static modal_status put_numbers(const obj_reader *reader, int32_t **to, int64_t *capacity, const int32_t corners[3][KINDS], int kind)
+{
+    const int64_t n = reader->surface->n_triangles;
+    const modal_status status = modal_grow(to, capacity, n + 1, 3 * sizeof **to, "triangles", reader->text.err);
+    for (int k = 0; k < 3 && status == MODAL_OK; k++) (*to)[3 * n + k] = corners[k][kind];
+    return status;
+}
+
+static modal_status add_triangle(obj_reader *reader, const int32_t corners[3][KINDS], int form)
 {
     modal_status status = MODAL_OK;
     modal_surface_mesh *surface = reader->surface;
-    modal_error *err = reader->text.err;
-    MODAL_TRY(modal_grow(&surface->triangles, &reader->triangle_capacity, surface->n_triangles + 1,
-                         3 * sizeof *surface->triangles, "triangles", err));
-    memcpy(surface->triangles + 3 * surface->n_triangles, vertices, 3 * sizeof *vertices);
-    /* Once a face has no uv none are kept, so gaps in this array do not matter. */
-    if (has_uv) {
-        MODAL_TRY(modal_grow(&surface->triangle_uv, &reader->triangle_uv_capacity,
-                             surface->n_triangles + 1, 3 * sizeof *surface->triangle_uv,
-                             "texture vertices of triangles", err));
-        memcpy(surface->triangle_uv + 3 * surface->n_triangles, uv, 3 * sizeof *uv);
-    }
+    MODAL_TRY(put_numbers(reader, &surface->triangles, &reader->triangle_capacity, corners, VERTEX));
+    if (form & 1 << UV) MODAL_TRY(put_numbers(reader, &surface->triangle_uv, &reader->triangle_uv_capacity, corners, UV));
+    if (form & 1 << NORMAL) MODAL_TRY(put_numbers(reader, &surface->triangle_normal, &reader->triangle_normal_capacity, corners, NORMAL));
     surface->n_triangles++;
 done:
     return status;
@@ -162,7 +186,7 @@ static modal_status read_face(obj_reader *reader)
     const char *token;
     int64_t length, n_corners = 0, surface_before = reader->surface->n_triangles;
     int form = 0, first_form = 0;
-    int32_t vertices[3] = {0}, uv[3] = {0}; /* the first corner, the one before, this one */
+    int32_t of[3][KINDS] = {0}; /* the first corner, the one before, this one */
     while (modal_text_token(text, &token, &length)) {
         int32_t indices[KINDS] = {0};
         MODAL_TRY(read_corner(reader, token, length, indices, &form));
@@ -175,16 +199,14 @@ static modal_status read_face(obj_reader *reader)
         MODAL_TRY(modal_grow(&reader->corners, &reader->corner_capacity, n_corners + 1,
                              sizeof *reader->corners, "corners of a face", text->err));
         reader->corners[n_corners] = indices[VERTEX];
-        vertices[n_corners == 0 ? 0 : 2] = indices[VERTEX];
-        uv[n_corners == 0 ? 0 : 2] = indices[UV];
+        memcpy(of[n_corners == 0 ? 0 : 2], indices, sizeof indices);
         if (++n_corners >= 3) {
-            if (vertices[0] == vertices[1] || vertices[0] == vertices[2] || vertices[1] == vertices[2])
+            if (of[0][VERTEX] == of[1][VERTEX] || of[0][VERTEX] == of[2][VERTEX] || of[1][VERTEX] == of[2][VERTEX])
                 reader->parts.n_collapsed++;
             else
-                MODAL_TRY(add_triangle(reader, vertices, uv, form & 1 << UV));
+                MODAL_TRY(add_triangle(reader, of, form));
         }
-        vertices[1] = indices[VERTEX];
-        uv[1] = indices[UV];
+        memcpy(of[1], indices, sizeof indices);
     }
     if (n_corners < 3) {
         status = modal_text_fail(text, "face of %lld corners", (long long)n_corners);
@@ -195,6 +217,7 @@ static modal_status read_face(obj_reader *reader)
     if (reader->surface->n_triangles > surface_before)
         MODAL_TRY(modal_surface_builder_mark(&reader->parts, surface_before));
     if (form & 1 << UV) reader->n_faces_with_uv++;
+    if (form & 1 << NORMAL) reader->n_faces_with_normals++;
 done:
     return status;
 }
@@ -278,14 +301,48 @@ static modal_status read_line(obj_reader *reader)
         status = read_usemtl(reader);
     else if (modal_token_is(token, length, "mtllib"))
         status = read_mtllib(reader);
-    else if (modal_token_is(token, length, "vn") || is_one_of(token, length, ignored)) {
-        reader->counts[NORMAL] += modal_token_is(token, length, "vn");
+    else if (modal_token_is(token, length, "vn"))
+        status = read_normal(reader);
+    else if (is_one_of(token, length, ignored)) {
         while (modal_text_token(text, &token, &length)) continue;
     } else
         status = modal_text_fail(text, "%s keyword, '%s'",
                                  is_one_of(token, length, free_form) ? "unsupported" : "unknown",
                                  modal_quote(quoted, token, length));
     return status == MODAL_OK ? modal_text_end_line(text) : status;
+}
+
+/* Numbers of normals that every face has become numbers of equal ones, in the order of their first corners. */
+static modal_status keep_normals(obj_reader *reader)
+{
+    modal_status status = MODAL_OK;
+    modal_surface_mesh *surface = reader->surface;
+    modal_error *err = reader->text.err;
+    const int64_t n = reader->counts[NORMAL];
+    modal_point_table table = {0};
+    int32_t *number = NULL, next = 0;
+    if (reader->n_faces_with_normals < reader->n_faces || reader->greatest[NORMAL] > n || reader->no_normal_line > 0 || n > INT32_MAX) {
+        if (reader->n_faces_with_normals > 0 && reader->no_normal_line > 0)
+            MODAL_TRY(modal_notes_add(&surface->notes, err, "the vn of line %lld is not three finite numbers; the surface keeps no normals",
+                                      (long long)reader->no_normal_line));
+        modal_free(&surface->triangle_normal);
+        goto done;
+    }
+    MODAL_TRY(modal_alloc(&number, n, sizeof *number, "normals", err));
+    for (int64_t i = 0; i < n; i++) number[i] = -1;
+    for (int64_t c = 0; c < 3 * surface->n_triangles; c++) {
+        const int32_t own = surface->triangle_normal[c];
+        int32_t equal;
+        if (number[own] < 0) {
+            MODAL_TRY(modal_point_table_add(&table, reader->normals, own, &equal, err));
+            number[own] = equal < 0 ? next++ : number[equal];
+        }
+        surface->triangle_normal[c] = number[own];
+    }
+done:
+    modal_point_table_free(&table);
+    modal_free(&number);
+    return status;
 }
 
 static modal_status finish(obj_reader *reader, int64_t *n_collapsed)
@@ -311,6 +368,7 @@ static modal_status finish(obj_reader *reader, int64_t *n_collapsed)
         modal_free(&surface->triangle_uv);
         surface->n_uv = 0;
     }
+    MODAL_TRY(keep_normals(reader));
 done:
     return status;
 }
@@ -377,6 +435,7 @@ modal_status modal_obj_parse(const char *data, int64_t length, const char *name,
 done:
     if (status == MODAL_ERROR_MEMORY) modal_error_context(err, "%s", name);
     modal_free(&reader.corners);
+    modal_free(&reader.normals);
     if (status != MODAL_OK) modal_surface_mesh_free(surface);
     return status;
 }

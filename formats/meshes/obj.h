@@ -17,7 +17,8 @@
  *   g   the named part of the faces that follow, by the first name; without a name: none
  *   usemtl  the name of the material of the faces that follow, to the end of the line; without a name: none
  *   mtllib  files of materials, kept as the line says it (100 lines at most)
- * vn, vp, o, s, mg, l, p and the other grouping and rendering keywords are
+ *   vn  a normal; only which corners have equal ones is kept, where every face has them
+ * vp, o, s, mg, l, p and the other grouping and rendering keywords are
  * ignored; free-form curves and surfaces are refused, and so is every unknown keyword. A backslash
  * joins lines, # begins a comment.
  *
@@ -25,7 +26,8 @@
  * modal_surface_mesh_free. Vertices keep their order, also those that no face uses. uv and
  * triangle_uv are there when every face has texture coordinates; where only some have them, or
  * none, or numbers of vt are beyond the last, both are NULL and n_uv is 0, since a triangle without uv
- * has no place in triangle_uv; such numbers, of vn too, are told in `notes`.
+ * has no place in triangle_uv; such numbers, of vn too, are told in `notes`. triangle_normal is there when every face has normals
+ * and every vn of the file is three finite numbers; one that is not is told in `notes`.
  *
  * Errors: MODAL_ERROR_INPUT for a missing or empty file, a folder, and content that breaks these
  * rules (also: a number out of range, a vertex repeated in a face, a coordinate that is not finite,

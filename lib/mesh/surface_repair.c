@@ -356,6 +356,7 @@ modal_status modal_surface_repair(modal_surface_mesh *surface, modal_surface_rep
     memset(repairs, 0, sizeof *repairs);
     modal_free(&surface->uv);
     modal_free(&surface->triangle_uv);
+    modal_free(&surface->triangle_normal);
     surface->n_uv = 0;
     MODAL_TRY(merge_vertices(surface, repairs, err));
     MODAL_TRY(remove_duplicates(surface, repairs, err));

@@ -101,6 +101,7 @@ void modal_shape_look_free(modal_shape_look *look)
 {
     modal_free(&look->triangle_material);
     modal_free(&look->material_names);
+    modal_free(&look->triangle_normal);
     memset(look, 0, sizeof *look);
 }
 

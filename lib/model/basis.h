@@ -173,11 +173,13 @@ typedef struct modal_embedding {
     double farthest_outside; /* m, the largest distance of an embedded vertex to the solid */
 } modal_embedding;
 
-/* Names of materials by triangle, as the user's file had them (formats/modal_look.md); NULLs: none. */
+/* Names of materials by triangle, and which corners had one normal, as the user's file had them (formats/modal_look.md, modal_creases.md);
+ * NULLs: none. */
 typedef struct modal_shape_look {
     int32_t *triangle_material; /* [n_triangles] stored order: number of a name, -1 = none */
     int64_t names_bytes;
     uint8_t *material_names;    /* [names_bytes] name after name, a line end after each */
+    int32_t *triangle_normal;   /* [n_triangles, 3] stored order: corners of a vertex with the same number share a normal */
 } modal_shape_look;
 
 /* Where name `number` begins, and its length, without the line end; NULL: there are fewer. */

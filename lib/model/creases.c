@@ -16,6 +16,7 @@ typedef struct edge_end {
 
 typedef struct work {
     const int32_t *triangles;
+    const int32_t *numbers; /* [n_triangles, 3] corners of a vertex with the same number are of one group; NULL: angles say it */
     double cosine;      /* of the angle from which an edge is a crease */
     int64_t *offsets;   /* [n_vertices + 1] */
     int32_t *faces;     /* triangles of each vertex, ascending */
@@ -122,16 +123,12 @@ static void use_edge(work *w, const int32_t *faces, const edge_end *ends, int64_
     }
 }
 
-/* Groups of the triangles of vertex v, numbered by their first triangles; gives their number. */
-static int32_t make_groups(work *w, int64_t v)
+/* Unites the triangles of a vertex, faces [n], that edges lead to; group [n] is scratch. */
+static void unite_by_edges(work *w, int64_t v, const int32_t *faces, int64_t n, int32_t *group)
 {
-    const int64_t begin = w->offsets[v], n = w->offsets[v + 1] - begin;
-    const int32_t *faces = w->faces + begin;
-    int32_t *group = w->group + begin, n_groups = 0;
     int64_t n_ends = 0;
     for (int32_t i = 0; i < n; i++) {
         const int32_t *t = w->triangles + 3 * (int64_t)faces[i];
-        w->parent[i] = i;
         for (int k = 0; k < 3; k++)
             if (t[k] != v) w->ends[n_ends++] = (edge_end){t[k], i};
     }
@@ -142,6 +139,29 @@ static int32_t make_groups(work *w, int64_t v)
             for (j = i + 1; j < n_ends && w->ends[j].other == w->ends[i].other;) j++;
             use_edge(w, faces, w->ends + i, j - i, flat, group);
         }
+}
+
+/* Unites those whose corners at the vertex have the same number. */
+static void unite_by_numbers(work *w, int64_t v, const int32_t *faces, int64_t n)
+{
+    for (int32_t i = 0; i < n; i++) {
+        int k = 0;
+        while (w->triangles[3 * (int64_t)faces[i] + k] != v) k++;
+        w->ends[i] = (edge_end){w->numbers[3 * (int64_t)faces[i] + k], i};
+    }
+    qsort(w->ends, (size_t)n, sizeof *w->ends, by_other);
+    for (int64_t i = 1; i < n; i++)
+        if (w->ends[i].other == w->ends[i - 1].other) unite(w->parent, w->ends[i].place, w->ends[i - 1].place);
+}
+
+/* Groups of the triangles of vertex v, numbered by their first triangles; gives their number. */
+static int32_t make_groups(work *w, int64_t v)
+{
+    const int64_t begin = w->offsets[v], n = w->offsets[v + 1] - begin;
+    int32_t *group = w->group + begin, n_groups = 0;
+    for (int32_t i = 0; i < n; i++) w->parent[i] = i;
+    if (w->numbers) unite_by_numbers(w, v, w->faces + begin, n);
+    else unite_by_edges(w, v, w->faces + begin, n, group);
     for (int32_t i = 0; i < n; i++) group[i] = -1;
     for (int32_t i = 0; i < n; i++) {
         const int32_t root = root_of(w->parent, i);
@@ -187,20 +207,19 @@ done:
     return status;
 }
 
-modal_status modal_creases_make(modal_creases *c, int64_t n_vertices, int64_t n_triangles, const int32_t *triangles,
-                                const double *positions, double degrees, modal_error *err)
+/* rule: triangles, and numbers or cosine; positions: NULL with numbers. */
+static modal_status make(modal_creases *c, int64_t n_vertices, int64_t n_triangles, const work *rule, const double *positions, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const double angle = degrees * PI / 180 + 1e-9;
-    work w = {.triangles = triangles, .cosine = angle < PI ? cos(angle) : -2};
+    work w = *rule;
     int32_t *n_groups = NULL;
     *c = (modal_creases){.n_vertices = n_vertices, .n_triangles = n_triangles, .n_wedges = n_vertices};
     MODAL_TRY(modal_alloc_zero(&w.offsets, n_vertices + 1, sizeof *w.offsets, "creases", err));
     MODAL_TRY(modal_alloc(&w.faces, 3 * n_triangles, sizeof *w.faces, "creases", err));
     MODAL_TRY(modal_alloc(&w.group, 3 * n_triangles, sizeof *w.group, "creases", err));
-    MODAL_TRY(modal_alloc(&w.normals, 3 * n_triangles, sizeof *w.normals, "creases", err));
+    if (positions) MODAL_TRY(modal_alloc(&w.normals, 3 * n_triangles, sizeof *w.normals, "creases", err));
     MODAL_TRY(modal_alloc(&n_groups, n_vertices, sizeof *n_groups, "creases", err));
-    for (int64_t t = 0; t < n_triangles; t++) make_normal(positions, triangles + 3 * t, w.normals + 3 * t);
+    for (int64_t t = 0; positions && t < n_triangles; t++) make_normal(positions, w.triangles + 3 * t, w.normals + 3 * t);
     const int64_t most = make_rows(&w, n_vertices, n_triangles);
     MODAL_TRY(modal_alloc(&w.ends, 2 * most, sizeof *w.ends, "creases", err));
     MODAL_TRY(modal_alloc(&w.parent, most, sizeof *w.parent, "creases", err));
@@ -221,4 +240,19 @@ done:
     modal_free(&n_groups);
     if (status != MODAL_OK) modal_creases_free(c);
     return status;
+}
+
+modal_status modal_creases_make(modal_creases *c, int64_t n_vertices, int64_t n_triangles, const int32_t *triangles,
+                                const double *positions, double degrees, modal_error *err)
+{
+    const double angle = degrees * PI / 180 + 1e-9;
+    const work rule = {.triangles = triangles, .cosine = angle < PI ? cos(angle) : -2};
+    return make(c, n_vertices, n_triangles, &rule, positions, err);
+}
+
+modal_status modal_creases_of_numbers(modal_creases *c, int64_t n_vertices, int64_t n_triangles, const int32_t *triangles,
+                                      const int32_t *numbers, modal_error *err)
+{
+    const work rule = {.triangles = triangles, .numbers = numbers};
+    return make(c, n_vertices, n_triangles, &rule, NULL, err);
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "lib/base/status.h"
+#include "lib/model/basis.h"
 
 /* A wedge is a vertex with those of its corners that share one normal (H. Hoppe, Progressive Meshes, 1996). Wedges below n_vertices are the vertices
  * themselves: each has its first triangle; further wedges follow, ordered by their vertex. */
@@ -33,5 +34,23 @@ static inline int32_t modal_creases_vertex(const modal_creases *creases, int32_t
  * Errors: MODAL_ERROR_MEMORY, MODAL_ERROR_INPUT for more than INT32_MAX wedges. Thread-safe. */
 modal_status modal_creases_make(modal_creases *creases, int64_t n_vertices, int64_t n_triangles, const int32_t *triangles,
                                 const double *positions, double degrees, modal_error *err);
+
+/* Like modal_creases_make, but corners of a vertex are of one wedge where their numbers are the same.
+ * numbers: [n_triangles, 3]. */
+modal_status modal_creases_of_numbers(modal_creases *creases, int64_t n_vertices, int64_t n_triangles, const int32_t *triangles,
+                                      const int32_t *numbers, modal_error *err);
+
+/* Which edges of a basis are hard. */
+typedef struct modal_crease_rule {
+    double degrees; /* those that are sharper at rest; negative: none is, and there is no table to make */
+    int by_normals; /* instead those where corners had normals of their own in the user's file (look.triangle_normal; a shape without: none) */
+} modal_crease_rule;
+
+/* Of a shape, in stored order. */
+modal_status modal_creases_of_shape(modal_creases *creases, const modal_shape *shape, modal_crease_rule rule, modal_error *err);
+
+/* Of all objects, one after the other, as frames have them. triangles: [their number, 3] of such a frame, in stored or in the user's order. */
+modal_status modal_creases_of_objects(modal_creases *creases, const modal_basis *basis, modal_crease_rule rule, int stored_order,
+                                      const int32_t *triangles, modal_error *err);
 
 #endif

@@ -68,6 +68,7 @@ void modal_surface_mesh_free(modal_surface_mesh *surface)
     modal_free(&surface->triangles);
     modal_free(&surface->uv);
     modal_free(&surface->triangle_uv);
+    modal_free(&surface->triangle_normal);
     modal_free(&surface->colours);
     for (int32_t i = 0; i < surface->n_parts; i++) modal_free(&surface->part_names[i]);
     modal_free(&surface->part_names);

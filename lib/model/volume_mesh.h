@@ -126,6 +126,8 @@ typedef struct modal_surface_mesh {
     int64_t n_uv;
     double *uv;           /* [n_uv, 2], or NULL */
     int32_t *triangle_uv; /* [n_triangles, 3] indices of uv, or NULL */
+    int32_t *triangle_normal; /* [n_triangles, 3] corners with the same number had the same normal (vn of .obj), numbered from 0 by their first corner;
+                                 or NULL */
     uint8_t *colours;     /* [n_vertices, 4] red green blue alpha as sRGB (.ply), or NULL */
     int32_t n_parts;
     char **part_names;      /* [n_parts] named parts of the surface, or NULL */

@@ -158,21 +158,13 @@ static modal_status set_lights(modal_render_scene *s, const modal_look *look, mo
 }
 
 /* Wedges of all objects at rest, and their tables. */
-static modal_status make_wedges(modal_render_scene *s, const modal_basis *basis, double degrees, modal_error *err)
+static modal_status make_wedges(modal_render_scene *s, const modal_basis *basis, modal_crease_rule rule, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_render_wedges *w = &s->wedges;
-    double *places = NULL;
-    int64_t at = 0;
     const int64_t n_triangles = s->object_triangles[s->n_objects];
-    MODAL_TRY(modal_alloc(&places, 3 * s->n_points, sizeof *places, "rest", err));
-    for (int32_t i = 0; i < basis->n_objects; i++) {
-        const modal_surface *surface = &basis->shapes[basis->objects[i].shape].surface;
-        memcpy(places + 3 * at, surface->rest_positions, (size_t)(3 * surface->n_vertices) * sizeof *places);
-        at += surface->n_vertices;
-    }
     modal_creases *c = &w->creases;
-    MODAL_TRY(modal_creases_make(c, s->n_points, n_triangles, s->triangles, places, degrees, err));
+    MODAL_TRY(modal_creases_of_objects(c, basis, rule, 1, s->triangles, err));
     if (c->n_wedges == c->n_vertices) { /* no edge is hard: normals are those of points */
         modal_creases_free(c);
         goto done;
@@ -187,7 +179,6 @@ static modal_status make_wedges(modal_render_scene *s, const modal_basis *basis,
     modal_normals_wedge_vertices(s->n_points, c->source, 2 * c->face_offsets[c->n_wedges], w->corners);
     modal_normals_wedge_vertices(s->n_points, c->source, MODAL_TILE * w->ring_offsets[tiles], w->ring);
 done:
-    modal_free(&places);
     return status;
 }
 
@@ -234,7 +225,7 @@ modal_status modal_render_scene_new(modal_render_scene *scene, const modal_rende
     set_materials(scene, r->look);
     MODAL_TRY(add_objects(scene, r, &n_triangles, err));
     if (r->ground) add_ground(scene, r->look, r->ground, n_triangles);
-    if (r->crease >= 0.0) MODAL_TRY(make_wedges(scene, r->basis, r->crease, err));
+    if (r->creases.degrees >= 0.0) MODAL_TRY(make_wedges(scene, r->basis, r->creases, err));
 done:
     if (status != MODAL_OK) modal_render_scene_free(scene);
     return status;

@@ -65,7 +65,7 @@ typedef struct modal_render_scene_request {
     const modal_render_images *images; /* NULL: images of the look are not drawn */
     const modal_render_ground *ground; /* NULL, or where look->ground_material >= 0 */
     double shadow_alpha;               /* what is blended throws a shadow where its alpha exceeds this */
-    double crease; /* degrees at rest above which an edge is hard, negative: none is */
+    modal_crease_rule creases; /* which edges are hard */
 } modal_render_scene_request;
 
 /* What the look says of the basis's objects. MODAL_ERROR_INPUT: a triangle without a material, uv outside of [0, 1] where the material refuses

@@ -51,8 +51,8 @@ done:
 }
 
 /* The names of materials of the user's triangles, in stored order. */
-static modal_status keep_look(const modal_surface_mesh *surface, const int32_t *user_triangle, modal_shape_look *look,
-                              modal_error *err)
+static modal_status keep_names(const modal_surface_mesh *surface, const int32_t *user_triangle, modal_shape_look *look,
+                               modal_error *err)
 {
     modal_status status = MODAL_OK;
     int64_t bytes = 0;
@@ -68,6 +68,20 @@ static modal_status keep_look(const modal_surface_mesh *surface, const int32_t *
     }
     for (int64_t t = 0; t < surface->n_triangles; t++)
         look->triangle_material[t] = surface->triangle_material[user_triangle[t]];
+done:
+    return status;
+}
+
+/* These and, of their corners, the numbers of normals. */
+static modal_status keep_look(const modal_surface_mesh *surface, const int32_t *user_triangle, modal_shape_look *look,
+                              modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    MODAL_TRY(keep_names(surface, user_triangle, look, err));
+    if (!surface->triangle_normal) goto done;
+    MODAL_TRY(modal_alloc(&look->triangle_normal, surface->n_triangles, 3 * sizeof(int32_t), "normals", err));
+    for (int64_t t = 0; t < surface->n_triangles; t++)
+        memcpy(look->triangle_normal + 3 * t, surface->triangle_normal + 3 * (int64_t)user_triangle[t], 3 * sizeof(int32_t));
 done:
     return status;
 }

@@ -123,6 +123,10 @@ static inline int surface_is_sound(const modal_surface_mesh *surface)
         if (!surface->material_names[i] || !*surface->material_names[i]) return 0;
     for (int32_t i = 0; i < surface->n_libraries; i++)
         if (!surface->libraries[i] || !*surface->libraries[i]) return 0;
+    for (int64_t i = 0, next = 0; surface->triangle_normal && i < 3 * surface->n_triangles; i++) {
+        if (surface->triangle_normal[i] < 0 || surface->triangle_normal[i] > next) return 0;
+        next += surface->triangle_normal[i] == next;
+    }
     for (int64_t i = 0; i < surface->n_triangles; i++) {
         const int32_t *triangle = surface->triangles + 3 * i;
         if (surface->triangle_material &&

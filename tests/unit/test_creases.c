@@ -150,6 +150,32 @@ static void test_odd(void **state)
     modal_creases_free(&c);
 }
 
+/* By numbers of corners: an edge may be hard at one end, triangles that do not touch may share a normal, and no angle counts. */
+static void test_numbers(void **state)
+{
+    (void)state;
+    const int32_t fan[4][3] = {{0, 1, 2}, {0, 2, 3}, {0, 3, 4}, {0, 4, 1}}, two_ends[4][3] = {{7, 0, 0}, {9, 0, 0}, {7, 0, 0}, {9, 0, 1}};
+    modal_creases c;
+    modal_error err = {0};
+    assert_int_equal(modal_creases_of_numbers(&c, 5, 4, fan[0], two_ends[0], &err), MODAL_OK);
+    assert_int_equal(c.n_wedges, 5 + 2);
+    assert_int_equal(c.source[0], 0);
+    assert_int_equal(c.source[1], 1);
+    const int32_t wanted[4][3] = {{0, 1, 2}, {5, 2, 3}, {0, 3, 4}, {5, 4, 6}};
+    assert_memory_equal(c.corners, wanted, sizeof wanted);
+    modal_creases_free(&c);
+    for (int64_t i = 1;; i++) {
+        modal_alloc_fail_at(i);
+        const modal_status status = modal_creases_of_numbers(&c, 5, 4, fan[0], two_ends[0], &err);
+        const int fired = modal_alloc_fired();
+        modal_alloc_fail_at(0);
+        assert_int_equal(status, fired ? MODAL_ERROR_MEMORY : MODAL_OK);
+        if (!fired) break;
+        assert_null(c.corners);
+    }
+    modal_creases_free(&c);
+}
+
 /* A fan of 100,000 triangles about one vertex is not slow, and the n-th allocation that fails leaves nothing. */
 static void test_limits(void **state)
 {
@@ -183,6 +209,6 @@ static void test_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_cube), cmocka_unit_test(test_cylinder), cmocka_unit_test(test_odd),
-                                       cmocka_unit_test(test_limits)};
+                                       cmocka_unit_test(test_numbers), cmocka_unit_test(test_limits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

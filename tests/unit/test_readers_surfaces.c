@@ -197,6 +197,39 @@ static void test_materials(void **state)
     }
 }
 
+/* Which corners of an .obj have equal normals, numbered by their first corners; none where a face is without, or a vn is none. */
+static void test_normals(void **state)
+{
+    (void)state;
+    static const char head[] = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvn 0 0 1\nvn 0 1 0\nvn -0 0 1.0 5\nvn 9 9 9\n";
+    static const struct {
+        const char *faces;
+        int n; /* of triangles with normals, 0: they are not kept */
+        int n_notes;
+        int32_t numbers[9];
+    } cases[] = {{"f 1//2 2//3 3//1 4//2\nf 1//-1 2//-2 3//-4\n", 3, 0, {0, 1, 1, 0, 1, 0, 2, 1, 1}},
+                 {"f 1//1 2//1 3//1\nf 1 2 3\n", 0, 0, {0}},
+                 {"f 1//5 2//1 3//1\n", 0, 1, {0}},
+                 {"f 1//5 2//1 3//1\nvn 1 0 0\n", 1, 0, {0, 1, 1}},
+                 {"vn 1 nan 0\nf 1//1 2//1 3//1\n", 0, 1, {0}},
+                 {"vn 1 0\nf 1//1 2//1 3//1\n", 0, 1, {0}},
+                 {"vn a\nf 1 2 3\n", 0, 0, {0}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[500];
+        modal_surface_mesh surface;
+        modal_error err = {0};
+        snprintf(text, sizeof text, "%s%s", head, cases[i].faces);
+        assert_int_equal(modal_obj_parse(text, (int64_t)strlen(text), "a.obj", &surface, NULL, &err), MODAL_OK);
+        assert_true(surface_is_sound(&surface) && (surface.triangle_normal != NULL) == (cases[i].n > 0));
+        assert_int_equal(surface.notes.n, cases[i].n_notes);
+        if (cases[i].n > 0) {
+            assert_int_equal(surface.n_triangles, cases[i].n);
+            assert_memory_equal(surface.triangle_normal, cases[i].numbers, (size_t)cases[i].n * 3 * sizeof(int32_t));
+        }
+        modal_surface_mesh_free(&surface);
+    }
+}
+
 static void test_messages(void **state)
 {
     (void)state;
@@ -254,6 +287,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_pyramids),
                                        cmocka_unit_test(test_collapsed), cmocka_unit_test(test_peers),
                                        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_materials), cmocka_unit_test(test_messages)};
+        cmocka_unit_test(test_materials), cmocka_unit_test(test_normals), cmocka_unit_test(test_messages)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

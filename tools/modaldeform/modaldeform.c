@@ -67,8 +67,9 @@ static const tool_option options[] = {
      "auto/N takes I. Whoever comes last finishes OUT.", 0},
     {"join", 0, NULL, NULL, "Finish OUT by hand where all shares are complete.", 0},
     {"verify", 0, NULL, NULL, "With --join: read what the shares have written again, against their hashes.", 0},
-    {"crease", 0, "DEG", NULL,
-     "glb and obj: edges sharper than this at rest, 0 to 180 degrees, give their corners normals of their own; vertices are split there.", 0},
+    {"crease", 0, "DEG|vn", NULL,
+     "glb and obj: edges sharper than this at rest, 0 to 180 degrees, give their corners normals of their own; vertices are split there. vn: the edges "
+     "where the .obj that modalpack read has several normals.", 0},
     TOOL_OPTION_LOOK,
     TOOL_OPTION_ANY_PATH,
     TOOL_OPTION_SLOW_MOTION("glb and mdd show"),
@@ -311,7 +312,7 @@ static modal_sequence_info describe(tool *t, const modaldeform_request *r, const
         .source_kind = in->snapshots ? "snapshots" : r->swings ? "basis" : "trajectory",
         .source_hash = r->swings ? in->trajectory.basis_hash : in->trajectory_hash,
         .precision = r->precision, .threads = r->threads, .n_probes = in->n_probes, .probes = in->probes, .scene = scene,
-        .target_normals = tool_count(&t->arguments, "normals") || r->crease >= 0 ? (int)r->deform.normals : 0,
+        .target_normals = tool_count(&t->arguments, "normals") || r->creases.degrees >= 0 ? (int)r->deform.normals : 0,
         .uv = in->look.uv, .look = in->look.about.look ? &in->look.about : NULL, .paint = in->look.paint.paints ? &in->look.paint : NULL,
         .creases = in->creases, .frame_creases = in->frame_creases.corners ? &in->frame_creases : NULL,
         .slow_motion = slow_motion_of(t, r, in), .sound = r->sound ? &in->sound.about : NULL, .volume = r->volume ? cells : NULL};

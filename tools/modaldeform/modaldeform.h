@@ -19,6 +19,7 @@
 #include "lib/frames/plan.h"
 #include "lib/sound/sound.h"
 #include "tools/common/commit.h"
+#include "tools/common/creases.h"
 #include "tools/common/journal.h"
 #include "tools/common/look_images.h"
 #include "tools/common/slice.h"
@@ -50,7 +51,7 @@ typedef struct modaldeform_request {
     double amplitude;       /* of their swing: the largest displacement, a share of the box's diagonal */
     int show_arrays;        /* they are arrays of one frame instead */
     const char *look_path; /* --look, or NULL */
-    double crease;         /* --crease, degrees, -1: none */
+    modal_crease_rule creases; /* --crease */
     int any_path;
     double slow_motion;   /* --slow-motion, 0: auto, -1: not given */
     int sound;            /* --format wav, of the listeners, else of the probes */

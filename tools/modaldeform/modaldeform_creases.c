@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* modaldeform --crease: edges that are sharper than so many degrees at rest give their corners normals of their own, in glb and obj. */
-#include <string.h>
-
+/* modaldeform --crease: edges that are sharper than so many degrees at rest, or hard in the user's .obj, give their corners normals of their own,
+ * in glb and obj. */
 #include "formats/sequences/sequence_glb.h"
 #include "formats/sequences/sequence_obj.h"
 #include "lib/base/memory.h"
@@ -11,10 +10,10 @@ modal_status modaldeform_check_creases(const tool_arguments *a, modaldeform_requ
 {
     modal_status status = MODAL_OK;
     int obj = 0, glb = 0;
-    r->crease = -1;
+    r->creases = (modal_crease_rule){.degrees = -1};
     if (tool_count(a, "crease") == 0) return MODAL_OK;
     for (int i = 0; i < r->n_formats; i++) obj |= r->formats[i] == &modal_sequence_obj, glb |= r->formats[i] == &modal_sequence_glb;
-    MODAL_TRY(tool_number(a, "crease", 0, 180, &r->crease, err));
+    MODAL_TRY(tool_creases_read(a, &r->creases, err));
     if (!obj && !glb) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--crease: only glb and obj split vertices, --format %s", tool_value(a, "format"));
     if (r->deform.normals == MODAL_NORMALS_NONE) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--crease: there are no normals, --normals none");
     if (obj && r->deform.normals != MODAL_NORMALS_DYNAMIC)
@@ -28,21 +27,11 @@ static modal_status make_frame(const modaldeform_request *r, const modaldeform_i
 {
     modal_status status = MODAL_OK;
     int32_t *triangles = NULL;
-    double *places = NULL;
-    int64_t first = 0;
     MODAL_TRY(modal_alloc(&triangles, 3 * in->n_triangles, sizeof *triangles, "triangles", err));
-    MODAL_TRY(modal_alloc(&places, 3 * in->n_points, sizeof *places, "rest", err));
     for (int64_t i = 0; i < 3 * in->n_triangles; i++) triangles[i] = (int32_t)in->triangles[i];
-    for (int32_t i = 0; i < in->basis.n_objects; i++) {
-        const modal_surface *s = &in->basis.shapes[in->basis.objects[i].shape].surface;
-        for (int64_t v = 0; v < s->n_vertices; v++)
-            memcpy(places + 3 * (first + (r->deform.stored_order ? v : s->user_vertex[v])), s->rest_positions + 3 * v, 3 * sizeof *places);
-        first += s->n_vertices;
-    }
-    MODAL_TRY(modal_creases_make(creases, in->n_points, in->n_triangles, triangles, places, r->crease, err));
+    MODAL_TRY(modal_creases_of_objects(creases, &in->basis, r->creases, r->deform.stored_order, triangles, err));
 done:
     modal_free(&triangles);
-    modal_free(&places);
     return status;
 }
 
@@ -51,7 +40,7 @@ modal_status modaldeform_make_creases(tool *t, const modaldeform_request *r, mod
     modal_status status = MODAL_OK;
     const double start = tool_seconds();
     int64_t n_wedges = 0;
-    if (r->crease < 0) return MODAL_OK;
+    if (r->creases.degrees < 0) return MODAL_OK;
     for (int i = 0; i < r->n_formats; i++) {
         if (r->formats[i] == &modal_sequence_obj) {
             if (in->n_points > INT32_MAX || in->n_triangles > INT32_MAX / 3)
@@ -64,9 +53,8 @@ modal_status modaldeform_make_creases(tool *t, const modaldeform_request *r, mod
         in->n_creases = in->basis.n_shapes;
         n_wedges = 0;
         for (int32_t k = 0; k < in->basis.n_shapes; k++) {
-            const modal_surface *s = &in->basis.shapes[k].surface;
-            MODAL_TRY(modal_creases_make(&in->creases[k], s->n_vertices, s->n_triangles, s->triangles, s->rest_positions, r->crease, err));
-            n_wedges += in->creases[k].n_wedges - s->n_vertices;
+            MODAL_TRY(modal_creases_of_shape(&in->creases[k], &in->basis.shapes[k], r->creases, err));
+            n_wedges += in->creases[k].n_wedges - in->creases[k].n_vertices;
         }
     }
     json_object_set_new(t->report, "crease_normals", json_integer(n_wedges));

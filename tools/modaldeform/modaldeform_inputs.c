@@ -139,7 +139,7 @@ static modal_status read_basis(tool *t, const modaldeform_request *r, modaldefor
 {
     modal_status status = MODAL_OK;
     const int parts = (r->volume ? MODAL_BASIS_VOLUME | MODAL_BASIS_VOLUME_MODES : MODAL_BASIS_SURFACE) |
-                      (r->swings || r->sound ? MODAL_BASIS_MODES : 0) | (r->look_path ? MODAL_BASIS_LOOK : 0);
+                      (r->swings || r->sound ? MODAL_BASIS_MODES : 0) | (r->look_path || r->creases.by_normals ? MODAL_BASIS_LOOK : 0);
     MODAL_TRY(tool_find_basis(r->swings ? r->trajectory_path : r->basis_path, r->trajectory_path, &in->trajectory,
                               &in->basis_path, err));
     MODAL_TRY(modal_basis_read(in->basis_path, parts, &in->basis, err));
@@ -161,6 +161,7 @@ static modal_status read_basis(tool *t, const modaldeform_request *r, modaldefor
         }
     }
     MODAL_TRY(modaldeform_read_look(t, r, &in->basis, &in->look, err));
+    MODAL_TRY(tool_creases_check(t, r->creases, &in->basis, in->basis_path, err));
     if (r->volume) MODAL_TRY(modaldeform_use_volume(r, in, err));
     if (r->swings) MODAL_TRY(modaldeform_swing_modes(t, r, in, err));
     if (modal_trajectory_check_basis(&in->trajectory, &in->basis, err) != MODAL_OK) {

@@ -23,12 +23,15 @@ static void hash_options(const modaldeform_share *s, char text[MODAL_HASH_TEXT])
 {
     modal_hash *hash = NULL;
     const modal_sequence_info *info = s->info;
-    const double numbers[3] = {info->slow_motion, s->r->crease, (double)info->target_normals};
+    const double numbers[4] = {info->slow_motion, s->r->creases.degrees, s->r->creases.by_normals, (double)info->target_normals};
     const char *look = s->r->look_path ? s->r->look_path : "";
     text[0] = '\0';
     if (modal_hash_new(&hash, NULL) != MODAL_OK) return;
-    modal_hash_array(hash, "numbers", numbers, 3, sizeof *numbers);
+    modal_hash_array(hash, "numbers", numbers, 4, sizeof *numbers);
     modal_hash_array(hash, "look", look, (int64_t)strlen(look), 1);
+    if (info->frame_creases) modal_hash_array(hash, "wedges", info->frame_creases->corners, 3 * info->frame_creases->n_triangles, sizeof(int32_t));
+    for (int32_t i = 0; info->creases && i < info->scene->basis->n_shapes; i++)
+        modal_hash_array(hash, "wedges", info->creases[i].corners, 3 * info->creases[i].n_triangles, sizeof(int32_t));
     if (info->uv) modal_hash_array(hash, "uv", info->uv, 2 * info->n_points, sizeof *info->uv);
     for (int64_t i = 0; i < info->n_probes; i++) {
         const int64_t probe[2] = {info->probes[i].point, info->probes[i].number};

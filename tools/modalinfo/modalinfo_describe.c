@@ -178,6 +178,13 @@ static json_t *describe_moved(const modal_snapshots_solid *s)
     return solid;
 }
 
+static int32_t largest(const int32_t *values, int64_t n)
+{
+    int32_t found = 0;
+    for (int64_t i = 0; i < n; i++) found = values[i] > found ? values[i] : found;
+    return found;
+}
+
 static json_t *names_of(const modal_shape_look *look)
 {
     json_t *names = json_array();
@@ -213,6 +220,7 @@ static json_t *describe_shape(const modal_basis *b, int32_t index)
     set_integer(shape, "boundary_vertices", n_boundary);
     set_integer(shape, "texture_coordinates", s->surface.n_uv);
     if (s->look.triangle_material) set(shape, "materials", names_of(&s->look));
+    if (s->look.triangle_normal) set_integer(shape, "corner_normals", largest(s->look.triangle_normal, 3 * s->surface.n_triangles) + 1);
     set(shape, "bounding_box", bounding_box(s->surface.rest_positions, s->surface.n_vertices));
     set(shape, "total_mass", json_real(s->modes.total_mass));
     set(shape, "mass_rule",

@@ -30,7 +30,8 @@ static const tool_option options[] = {
      "rest in the order of triangles.",
      0},
     {"shadow-alpha", 0, "ALPHA", "0.5", "What is blended throws a shadow where its alpha exceeds this, 0 to 1.", 0},
-    {"crease", 0, "DEG", "40", "Edges that are sharper than this at rest are hard, degrees, 0 to 180.", 0},
+    {"crease", 0, "DEG|vn", "40",
+     "Edges that are sharper than this at rest are hard, degrees, 0 to 180; vn: those where the .obj that modalpack read has several normals.", 0},
     {"format", 0, "png|exr|y4m|rgb|null", "png",
      "png: OUT/png/NNNNNN.png; exr: OUT/exr/NNNNNN.exr, linear light, with depths and --buffers as channels; "
      "y4m and rgb (8 bits, row after row) go to standard output, OUT is -; null: no pictures.", TOOL_FIRST},

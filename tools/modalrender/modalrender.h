@@ -12,6 +12,7 @@
 #include "lib/render/camera.h"
 #include "lib/render/stage.h"
 #include "tools/common/commit.h"
+#include "tools/common/creases.h"
 #include "tools/common/journal.h"
 #include "tools/common/look.h"
 #include "tools/common/slice.h"
@@ -43,7 +44,8 @@ typedef struct modalrender_request {
     double rate; /* frames a second of y4m; 0: the trajectory's */
     modal_shadow_kind shadows;
     modal_render_transparency transparency;
-    double shadow_alpha, crease; /* crease: degrees; negative: no edge is hard */
+    double shadow_alpha;
+    modal_crease_rule creases;
     modal_normals normals;
     int64_t memory_limit; /* bytes; 0: none */
 } modalrender_request;

@@ -91,10 +91,10 @@ static modal_status read_materials(const tool_arguments *a, modalrender_request 
     MODAL_TRY(tool_number(a, "shadow-alpha", 0, 1, &r->shadow_alpha, err));
     if (tool_count(a, "shadow-alpha") && r->shadows == MODAL_SHADOW_NONE && r->transparency == MODAL_RENDER_SORTED)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--shadow-alpha: there are no shadows, --shadow none");
-    MODAL_TRY(tool_number(a, "crease", 0, 180, &r->crease, err));
+    MODAL_TRY(tool_creases_read(a, &r->creases, err));
     if (r->normals == MODAL_NORMALS_DYNAMIC) return MODAL_OK;
     if (tool_count(a, "crease")) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--crease: needs normals of the deformed surface, --normals %s", r->normals_name);
-    r->crease = -1.0;
+    r->creases = (modal_crease_rule){.degrees = -1};
 done:
     return status;
 }
@@ -316,7 +316,7 @@ static modal_status set_scene(modalrender_request *r, modalrender_input *in, mod
     place_ground(in, &bounds, !r->look_path, &ground);
     const modal_render_scene_request scene = {.basis = &in->basis, .look = look, .images = in->images.n_images > 0 ? &in->images : NULL,
                                               .ground = look->ground_material >= 0 ? &ground : NULL, .shadow_alpha = r->shadow_alpha,
-                                              .crease = r->crease};
+                                              .creases = r->creases};
     MODAL_TRY(modal_render_scene_new(&in->scene, &scene, err));
     in->n_views = in->camera->n_keys > 0 ? in->n : 1;
     MODAL_TRY(modal_alloc(&in->views, in->n_views, sizeof *in->views, "views", err));
@@ -362,6 +362,7 @@ modal_status modalrender_read_inputs(tool *t, modalrender_request *r, modalrende
         if (!r->of_basis) MODAL_TRY(tool_read_trajectory(r->input, r->memory_limit, &in->trajectory, in->trajectory_hash, err));
         MODAL_TRY(read_basis(r, in, err));
     }
+    MODAL_TRY(tool_creases_check(t, r->creases, &in->basis, in->basis_path ? in->basis_path : r->input, err));
     MODAL_TRY(select_frames(r, in, err));
     if (r->look_path)
         MODAL_TRY(tool_look_read(r->look_path, NULL, r->any_path, &in->look, NULL, err));

@@ -86,18 +86,32 @@ done:
     return status;
 }
 
+/* Which edges are hard by numbers of a basis, which its hash does not cover. */
+static modal_status hash_creases(const modalrender_request *r, const modalrender_input *in, char text[MODAL_HASH_TEXT], modal_error *err)
+{
+    const modal_creases *c = &in->scene.wedges.creases;
+    modal_hash *h = NULL;
+    const modal_status status = modal_hash_new(&h, err);
+    if (status != MODAL_OK) return status;
+    modal_hash_array(h, "corners", c->corners, r->creases.by_normals && c->corners ? 3 * c->n_triangles : 0, sizeof *c->corners);
+    modal_hash_text(h, text);
+    modal_hash_delete(h);
+    return MODAL_OK;
+}
+
 static modal_status describe(const modalrender_request *r, const modalrender_input *in, const modalrender_outputs *out, const char *back_end,
                              char text[MOST_TEXT], modal_error *err)
 {
     modal_status status = MODAL_OK;
-    char scene[MODAL_HASH_TEXT];
+    char scene[MODAL_HASH_TEXT], creases[MODAL_HASH_TEXT];
     MODAL_TRY(hash_scene(in, scene, err));
+    MODAL_TRY(hash_creases(r, in, creases, err));
     snprintf(text, MOST_TEXT,
              "modalrender %s journal 1\ntrajectory %s\nbasis %s\nscene %s\nback_end %s\npictures %d x %d, %d samples, shadows %d %d %d %.17g, "
-             "transparency %d, normals %d, crease %.17g, colours %d\nframes %" PRId64 " from %" PRId64 " by %" PRId64 ", number %" PRId64 "\nfiles",
+             "transparency %d, normals %d, crease %.17g %s, colours %d\nframes %" PRId64 " from %" PRId64 " by %" PRId64 ", number %" PRId64 "\nfiles",
              tool_version(), in->trajectory_hash, in->basis.hash, scene, back_end, r->width, r->height, r->samples, (int)r->shadows,
-             r->shadow_size, r->shadow_radius, r->shadow_alpha, (int)r->transparency, (int)r->normals, r->crease, r->exr_floats, in->n, in->start,
-             in->step, in->number);
+             r->shadow_size, r->shadow_radius, r->shadow_alpha, (int)r->transparency, (int)r->normals, r->creases.degrees, creases, r->exr_floats,
+             in->n, in->start, in->step, in->number);
     for (int i = 0; i < out->n - 1; i++) snprintf(text + strlen(text), MOST_TEXT - strlen(text), " %s", out->all[i].name);
     for (int i = 0; r->format == MODALRENDER_EXR && i < MODAL_RENDER_BUFFERS; i++) /* its channels */
         if (r->buffers[i]) snprintf(text + strlen(text), MOST_TEXT - strlen(text), " %s", modal_render_arrays[i].name);

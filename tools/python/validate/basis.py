@@ -48,6 +48,9 @@ class Shape:
             self._left_out()
         if major == 3 and file.has(f"{place}/look"):
             self._look()
+        if major == 3 and file.has(f"{place}/modal_creases") and file.group(f"{place}/modal_creases") is not None:
+            numbers = self.array("modal_creases/triangle_normal", "i32", self.n_triangles, 3)
+            self.in_range("modal_creases/triangle_normal", numbers, 3 * (self.n_triangles or 0))
         if major == 3 and file.has(f"{place}/modal_laws"):
             self._laws()
         if file.has(f"{place}/volume") and file.group(f"{place}/volume") is not None:
@@ -576,7 +579,8 @@ class Basis:
         """A shape that lies in another file; None where it cannot be found."""
         file, number = self.file, int(place[-4:])
         name, which = file.text(place, "file"), file.number(place, "file_shape", "i64")
-        for group in ("surface", "tables", "modes", "reduced_forces", "volume", "modal_left_out", "look", "modal_laws", "modal_energy"):
+        for group in ("surface", "tables", "modes", "reduced_forces", "volume", "modal_left_out", "look", "modal_laws", "modal_energy",
+                      "modal_creases"):
             file.must(not file.has(f"{place}/{group}"), place, f"lies in another file and has {group}")
         if name is None or which is None:
             return None
