@@ -6,33 +6,56 @@
 
 #include "lib/base/memory.h"
 
-/* Largest eigenvalue of a symmetric n x n matrix (n <= 9, destroyed), Jacobi's rotations. */
+/* The largest eigenvalue of a symmetric tridiagonal matrix: bisection by Sturm's count of those above x. Too large by `accuracy` of
+ * itself at most, never too small. */
+static double largest_of_tridiagonal(int n, const double *diagonal, const double *beside, double accuracy)
+{
+    double low = diagonal[0], high = diagonal[0];
+    for (int i = 0; i < n; i++) {
+        const double reach = (i > 0 ? fabs(beside[i - 1]) : 0) + (i + 1 < n ? fabs(beside[i]) : 0);
+        low = fmax(low, diagonal[i]);
+        high = fmax(high, diagonal[i] + reach);
+    }
+    for (int k = 0; k < 60 && high - low > accuracy * fabs(high); k++) {
+        const double x = (low + high) / 2;
+        double pivot = 1;
+        int above = 0;
+        for (int i = 0; i < n; i++) {
+            pivot = diagonal[i] - x - (i > 0 ? beside[i - 1] * beside[i - 1] / pivot : 0);
+            if (pivot == 0) pivot = 1e-300;
+            above += pivot > 0;
+        }
+        if (above > 0) low = x;
+        else high = x;
+    }
+    return high;
+}
+
+/* The same of a symmetric n x n matrix (n <= 9, destroyed), made tridiagonal by Householder's reflections. */
 static double largest_eigenvalue(int n, double a[9][9])
 {
-    for (int sweep = 0; sweep < 30; sweep++) {
-        double off = 0, on = 0;
-        for (int p = 0; p < n; p++)
-            for (int q = 0; q < n; q++) *(p == q ? &on : &off) += a[p][q] * a[p][q];
-        if (!(off > 1e-24 * on)) break;
-        for (int p = 0; p < n; p++)
-            for (int q = p + 1; q < n; q++) {
-                if (a[p][q] == 0) continue;
-                const double theta = (a[q][q] - a[p][p]) / (2 * a[p][q]);
-                const double t = (theta >= 0 ? 1 : -1) / (fabs(theta) + sqrt(theta * theta + 1));
-                const double c = 1 / sqrt(t * t + 1), s = t * c;
-                for (int k = 0; k < n; k++) {
-                    const double x = a[k][p], y = a[k][q];
-                    a[k][p] = c * x - s * y, a[k][q] = s * x + c * y;
-                }
-                for (int k = 0; k < n; k++) {
-                    const double x = a[p][k], y = a[q][k];
-                    a[p][k] = c * x - s * y, a[q][k] = s * x + c * y;
-                }
-            }
+    double diagonal[9], beside[9] = {0};
+    for (int k = 0; k + 2 < n; k++) {
+        double v[9], p[9], square = 0, inner = 0;
+        for (int i = k + 1; i < n; i++) v[i] = a[i][k], square += v[i] * v[i];
+        const double length = v[k + 1] > 0 ? -sqrt(square) : sqrt(square);
+        beside[k] = length;
+        if (square == 0) continue;
+        v[k + 1] -= length;
+        const double beta = 2 / (square - a[k + 1][k] * a[k + 1][k] + v[k + 1] * v[k + 1]);
+        for (int i = k + 1; i < n; i++) {
+            p[i] = 0;
+            for (int j = k + 1; j < n; j++) p[i] += a[i][j] * v[j];
+            p[i] *= beta;
+            inner += p[i] * v[i];
+        }
+        for (int i = k + 1; i < n; i++) p[i] -= beta / 2 * inner * v[i];
+        for (int i = k + 1; i < n; i++)
+            for (int j = k + 1; j < n; j++) a[i][j] -= v[i] * p[j] + p[i] * v[j];
     }
-    double top = a[0][0];
-    for (int p = 1; p < n; p++) top = fmax(top, a[p][p]);
-    return top;
+    if (n > 1) beside[n - 2] = a[n - 1][n - 2];
+    for (int k = 0; k < n; k++) diagonal[k] = a[k][k];
+    return largest_of_tridiagonal(n, diagonal, beside, 1e-9);
 }
 
 /* root R, lower triangular, of sum_a g_a g_a^T = R R^T. */
@@ -203,15 +226,18 @@ done:
 }
 
 /* K v by a difference of forces: both sides, at a way that makes strains of about 1e-4. */
-static void product(modal_tled_forces *f, const double *u, const double *v, double way, double *moved, double *side,
-                    double *out)
+static modal_status product(modal_tled_forces *f, const double *u, const double *v, double way, double *moved, double *side,
+                            double *out, modal_error *err)
 {
+    modal_status status = MODAL_OK;
     const int64_t n = 3 * f->model->solid.n_nodes;
     for (int64_t k = 0; k < n; k++) moved[k] = u[k] + way * v[k];
-    modal_tled_forces_at(f, moved, out);
+    MODAL_TRY(modal_tled_forces_at(f, moved, out, err));
     for (int64_t k = 0; k < n; k++) moved[k] = u[k] - way * v[k];
-    modal_tled_forces_at(f, moved, side);
+    MODAL_TRY(modal_tled_forces_at(f, moved, side, err));
     for (int64_t k = 0; k < n; k++) out[k] = (out[k] - side[k]) / (2 * way);
+done:
+    return status;
 }
 
 static double start_value(int64_t k) /* in [-1, 1), of no pattern */
@@ -227,30 +253,6 @@ static void let_go(const modal_tled_solid *s, double *v)
 {
     for (int64_t k = 0; k < 3 * s->n_held; k++)
         if (s->held_signals[k] != MODAL_TLED_FREE) v[3 * (int64_t)s->held[k / 3] + k % 3] = 0;
-}
-
-/* The largest eigenvalue of a symmetric tridiagonal matrix: bisection by Sturm's count of those above x. */
-static double largest_of_tridiagonal(int n, const double *diagonal, const double *beside)
-{
-    double low = diagonal[0], high = diagonal[0];
-    for (int i = 0; i < n; i++) {
-        const double reach = (i > 0 ? fabs(beside[i - 1]) : 0) + (i + 1 < n ? fabs(beside[i]) : 0);
-        low = fmax(low, diagonal[i]);
-        high = fmax(high, diagonal[i] + reach);
-    }
-    for (int k = 0; k < 60 && high - low > 1e-12 * fabs(high); k++) {
-        const double x = (low + high) / 2;
-        double pivot = 1;
-        int above = 0;
-        for (int i = 0; i < n; i++) {
-            pivot = diagonal[i] - x - (i > 0 ? beside[i - 1] * beside[i - 1] / pivot : 0);
-            if (pivot == 0) pivot = 1e-300;
-            above += pivot > 0;
-        }
-        if (above > 0) low = x;
-        else high = x;
-    }
-    return high;
 }
 
 /* Lanczos's iteration on M^-1 K in the scalar product of M; without reorthogonalisation, which only repeats values. */
@@ -279,7 +281,7 @@ modal_status modal_tled_critical_estimate(modal_tled_forces *f, const double *u,
         double top = 0, square = 0;
         for (int64_t k = 0; k < n; k++) v[k] /= sqrt(norm), top = fmax(top, fabs(v[k]));
         /* the largest value moves a node by 1e-4 of a typical edge */
-        product(f, u, v, 1e-4 * extent / (1 + cbrt((double)s->n_nodes)) / top, moved, side, out);
+        MODAL_TRY(product(f, u, v, 1e-4 * extent / (1 + cbrt((double)s->n_nodes)) / top, moved, side, out, err));
         let_go(s, out);
         diagonal[m] = 0;
         for (int64_t k = 0; k < n; k++) diagonal[m] += v[k] * out[k];
@@ -292,7 +294,7 @@ modal_status modal_tled_critical_estimate(modal_tled_forces *f, const double *u,
         if (!isfinite(square)) break;
         norm = square;
         beside[m] = sqrt(square);
-        const double now = largest_of_tridiagonal(m + 1, diagonal, beside);
+        const double now = largest_of_tridiagonal(m + 1, diagonal, beside, 1e-12);
         calm = fabs(now - lambda) <= 1e-4 * now ? calm + 1 : 0;
         lambda = now;
         if (square <= 1e-24 * now * now) norm = 0; /* all of it is found */

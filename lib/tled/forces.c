@@ -3,11 +3,32 @@
 
 #include <math.h>
 
+#include "kernels/tled_step/tled_step.h"
 #include "lib/base/memory.h"
 
 static const modal_tled_reference *reference_of(const modal_tled_forces *f)
 {
     return (const modal_tled_reference *)f->reference;
+}
+
+/* What moves nothing but by its elements. */
+static modal_status new_fast(modal_tled_forces *f, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_tled_solid *s = &f->model->solid;
+    MODAL_TRY(modal_alloc(&f->materials, s->n_materials, sizeof *f->materials, "forces", err));
+    MODAL_TRY(modal_alloc(&f->ones, s->n_nodes, sizeof *f->ones, "forces", err));
+    MODAL_TRY(modal_alloc_zero(&f->u, s->n_nodes, 4 * sizeof *f->u, "forces", err));
+    MODAL_TRY(modal_alloc_zero(&f->d, s->n_nodes, 4 * sizeof *f->d, "forces", err));
+    for (int32_t m = 0; m < s->n_materials; m++) f->materials[m] = s->materials[m], f->materials[m].n_terms = 0;
+    for (int64_t i = 0; i < s->n_nodes; i++) f->ones[i] = 1;
+    f->bare = (modal_tled_solid){.n_nodes = s->n_nodes, .nodes = s->nodes, .mass = f->ones, .n_tetrahedra = s->n_tetrahedra,
+                                 .n_hexahedra = s->n_hexahedra, .tetrahedra = s->tetrahedra, .hexahedra = s->hexahedra,
+                                 .material = s->material, .n_materials = s->n_materials, .materials = f->materials, .fibres = s->fibres};
+    const modal_tled_layout_task task = {&f->bare, MODAL_TLED_FLOAT64, NULL, &f->fast};
+    MODAL_TRY(modal_tled_layout_cpu(&task, NULL, err));
+done:
+    return status;
 }
 
 modal_status modal_tled_forces_new(const modal_tled_model *model, modal_tled_forces *f, modal_error *err)
@@ -20,7 +41,7 @@ modal_status modal_tled_forces_new(const modal_tled_model *model, modal_tled_for
     MODAL_TRY(modal_tled_layout_ref(&task, NULL, err));
     MODAL_TRY(modal_alloc_zero(&f->offsets, s->n_nodes + 1, sizeof *f->offsets, "forces", err));
     MODAL_TRY(modal_alloc(&f->places, n_places, sizeof *f->places, "forces", err));
-    MODAL_TRY(modal_alloc(&f->corners, n_places, 3 * sizeof *f->corners, "forces", err));
+    MODAL_TRY(new_fast(f, err));
     for (int pass = 0; pass < 2; pass++) {
         int64_t place = 0;
         for (int64_t e = 0; e < n_elements; e++) {
@@ -43,35 +64,28 @@ done:
 void modal_tled_forces_free(modal_tled_forces *f)
 {
     modal_tled_layout_free(&f->reference);
+    modal_tled_layout_free(&f->fast);
     modal_free(&f->offsets);
     modal_free(&f->places);
-    modal_free(&f->corners);
+    modal_free(&f->materials);
+    modal_free(&f->ones);
+    modal_free(&f->u);
+    modal_free(&f->d);
     *f = (modal_tled_forces){0};
 }
 
-void modal_tled_forces_at(modal_tled_forces *forces, const double *u, double *f)
+modal_status modal_tled_forces_at(modal_tled_forces *forces, const double *u, double *f, modal_error *err)
 {
-    const modal_tled_solid *s = &forces->model->solid;
-    const int64_t n_elements = s->n_tetrahedra + s->n_hexahedra;
-    modal_tled_reference_pressures((modal_tled_reference *)forces->reference, u);
-#pragma omp parallel if (n_elements > MODAL_TLED_ALONE)
-    {
-#pragma omp for schedule(static)
-        for (int64_t e = 0; e < n_elements; e++) {
-            const int n = e < s->n_tetrahedra ? 4 : 8;
-            const int64_t first = n == 4 ? 4 * e : 8 * e - 4 * s->n_tetrahedra;
-            double own[8][3];
-            modal_tled_reference_forces(reference_of(forces), e, u, NULL, own);
-            for (int k = 0; k < 3 * n; k++) forces->corners[3 * first + k] = own[k / 3][k % 3];
-        }
-#pragma omp for schedule(static)
-        for (int64_t i = 0; i < s->n_nodes; i++) {
-            double sum[3] = {0, 0, 0};
-            for (int64_t p = forces->offsets[i]; p < forces->offsets[i + 1]; p++)
-                for (int k = 0; k < 3; k++) sum[k] += forces->corners[3 * forces->places[p] + k];
-            for (int k = 0; k < 3; k++) f[3 * i + k] = sum[k];
-        }
-    }
+    modal_status status = MODAL_OK;
+    const int64_t n = forces->bare.n_nodes;
+    modal_tled_watch watch = {-1, -1, 0};
+    const modal_tled_step_task task = {.layout = forces->fast, .u = forces->u, .d = forces->d, .step = 1, .n_steps = 1, .watch = &watch};
+    const double gain = modal_tled_step_factors(1, 0, 0).gain; /* d = -gain F */
+    for (int64_t k = 0; k < 3 * n; k++) forces->u[4 * (k / 3) + k % 3] = u[k];
+    MODAL_TRY(modal_tled_step_cpu(&task, NULL, err));
+    for (int64_t k = 0; k < 3 * n; k++) f[k] = watch.step < 0 ? -forces->d[4 * (k / 3) + k % 3] / gain : NAN;
+done:
+    return status;
 }
 
 static double element_hourglass(const modal_tled_reference *r, int64_t e, const double *u)

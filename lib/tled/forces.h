@@ -13,16 +13,21 @@ typedef struct modal_tled_forces {
     const modal_tled_model *model;   /* borrowed */
     modal_tled_layout *reference;    /* shapes of the elements */
     int64_t *offsets;                /* [n_nodes + 1] of places */
-    int64_t *places;                 /* places in `corners` that node i adds up */
-    double *corners;                 /* [4 n_tetrahedra + 8 n_hexahedra, 3] forces of elements on their corners */
+    int64_t *places;                 /* of node i: 4 times a tetrahedron plus a corner, after them 8 times a hexahedron likewise */
+    modal_tled_solid bare;           /* the model's without loads, held components and Prony terms, of masses of 1 */
+    modal_tled_material *materials;  /* bare's */
+    double *ones;                    /* bare's masses */
+    modal_tled_layout *fast;         /* of bare, the CPU back end's */
+    double *u, *d;                   /* [n_nodes, 4] of its step */
 } modal_tled_forces;
 
 /* After an error it is zeroed. */
 modal_status modal_tled_forces_new(const modal_tled_model *model, modal_tled_forces *forces, modal_error *err);
 void modal_tled_forces_free(modal_tled_forces *forces);
 
-/* f [n_nodes, 3] of displacements u [n_nodes, 3], the solid's order. */
-void modal_tled_forces_at(modal_tled_forces *forces, const double *u, double *f);
+/* f [n_nodes, 3] of displacements u [n_nodes, 3], the solid's order, without Prony terms: a step of the CPU back end from rest. NaN
+ * where an element is turned. */
+modal_status modal_tled_forces_at(modal_tled_forces *forces, const double *u, double *f, modal_error *err);
 
 /* Elastic and hourglass energy, J. */
 void modal_tled_energy_at(const modal_tled_forces *forces, const double *u, double *elastic, double *hourglass);

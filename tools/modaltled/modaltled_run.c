@@ -161,7 +161,7 @@ static modal_status make_frame(run *w, modal_error *err)
         w->worst_balance = fmax(w->worst_balance, fabs(b->energies[MODAL_TLED_BALANCE]));
     }
     if (fields[MODALTLED_FORCES]) {
-        modal_tled_forces_at(&w->c->forces, modal_tled_motion_own(w->motion), w->own_forces);
+        MODAL_TRY(modal_tled_forces_at(&w->c->forces, modal_tled_motion_own(w->motion), w->own_forces, err));
         for (int64_t i = 0; i < w->c->model.solid.n_nodes; i++)
             memcpy(b->forces + 3 * (int64_t)w->c->model.node_from[i], w->own_forces + 3 * i, 3 * sizeof(double));
     }
