@@ -68,7 +68,7 @@ if(TARGET modalpack)
   add_test(NAME cli.modalrender COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modalrender.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   set_tests_properties(cli.modalrender PROPERTIES LABELS cli)
-  foreach(part look resume given)
+  foreach(part look resume given motion)
     add_test(NAME cli.render_${part} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_render_${part}.py
              ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
     set_tests_properties(cli.render_${part} PROPERTIES LABELS cli)

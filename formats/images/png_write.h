@@ -8,9 +8,9 @@
 
 #include "lib/base/status.h"
 
-/* texels [height, width, 4]: r g b in sRGB, the fourth byte is not looked at; row 0 is the upper one. *bytes [*length] is the file, which
- * the caller frees with modal_free. MODAL_ERROR_MEMORY. Thread-safe; equal bytes for equal texels. */
-modal_status modal_png_encode(const uint8_t *texels, int32_t width, int32_t height, uint8_t **bytes, int64_t *length, modal_error *err);
+/* texels [height, width, 4]: r g b in sRGB, the fourth is not looked at; row 0 is the upper one. bits: 8, of uint8_t, or 16, of uint16_t.
+ * *bytes [*length] is the file, which the caller frees with modal_free. MODAL_ERROR_MEMORY. Thread-safe; equal bytes for equal texels. */
+modal_status modal_png_encode(const void *texels, int bits, int32_t width, int32_t height, uint8_t **bytes, int64_t *length, modal_error *err);
 
 /* "libdeflate 1.14", "zlib 1.2.13": for --version. */
 const char *modal_png_library(void);

@@ -61,14 +61,19 @@ struct modal_shade_task {
     const float *maps; /* hard: [maps, size, size] depths; vsm: [maps, size, size, 2] moments */
     int32_t shadow_border;
     float bleeding; /* b */
+    /* of the frame before, for `motion` */
+    const float *points_before; /* [n_points, 3] m */
+    const modal_raster_view *view_before;
     /* outputs, each [height, width, ...] or NULL; at the pixel's first sample, but for the colours. 0 where nothing is. Layers count for colours only. */
     uint8_t *picture;  /* [4] r g b in sRGB, 255 */
+    uint16_t *deep;    /* [4] the same in 16 bits, 65535 */
     float *colour;     /* [3] in linear light, not limited */
     int32_t *triangle; /* -1: none */
     int32_t *object;   /* -1: none */
     float *depth;      /* m along the view */
     float *normal;     /* [3] unit, to who looks where a material is two-sided */
     float *position;   /* [3] m */
+    float *motion;     /* [2] pixels, x and y: from where the place was seen in the frame before, 0 where it was before the near plane or behind it */
 };
 
 #endif

@@ -11,6 +11,9 @@ static inline __attribute__((always_inline)) void shade_run(const modal_shade_ta
     float limited[3 * RUN], full[3];
     int32_t codes[3 * RUN];
     for (int64_t i = 0; i < count; i++) shade_pixel(task, view, first + i, samples, has, limited + 3 * i, full);
+    for (int64_t i = 0; task->motion && i < count; i++) shade_motion(task, view, task->view_before, first + i, samples);
+    for (int64_t i = 0; task->deep && i < count; i++)
+        for (int k = 0; k < 4; k++) task->deep[4 * (first + i) + k] = k < 3 ? shade_deep(limited[3 * i + k]) : 65535;
     if (!task->picture) return;
     for (int64_t i = 0; i < 3 * count; i++) codes[i] = shade_code(limited[i]);
     for (int64_t i = 0; i < count; i++) {

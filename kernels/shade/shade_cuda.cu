@@ -17,6 +17,17 @@ template <int SAMPLES, int HAS> __global__ void __launch_bounds__(128, HAS ? 4 :
     if (task.picture)
         reinterpret_cast<uchar4 *>(task.picture)[pixel] =
             make_uchar4(shade_srgb(limited[0]), shade_srgb(limited[1]), shade_srgb(limited[2]), 255);
+    if (task.deep)
+        reinterpret_cast<ushort4 *>(task.deep)[pixel] =
+            make_ushort4(shade_deep(limited[0]), shade_deep(limited[1]), shade_deep(limited[2]), 65535);
+}
+
+// By itself, so that pictures without it keep their registers.
+__global__ void __launch_bounds__(128) motion(const modal_shade_task task, int first, int end)
+{
+    const int x = blockIdx.x * 16 + threadIdx.x % 8 + threadIdx.x / 64 * 8, y = first + blockIdx.y * 8 + threadIdx.x / 8 % 8;
+    if (x >= task.width || y >= end) return;
+    shade_motion(&task, task.view, task.view_before, (int64_t)y * task.width + x, task.samples);
 }
 
 template <int SAMPLES> void launch(const modal_shade_task &task, dim3 blocks, int first, int end, cudaStream_t in)
@@ -38,5 +49,6 @@ extern "C" modal_status modal_shade_cuda(const modal_shade_task *task, modal_str
     if (task->samples == 1) launch<1>(*task, blocks, first, end, in);
     if (task->samples == 4) launch<4>(*task, blocks, first, end, in);
     if (task->samples == 8) launch<8>(*task, blocks, first, end, in);
+    if (task->motion) motion<<<blocks, 128, 0, in>>>(*task, first, end);
     return modal_cuda_launched("shade", err);
 }

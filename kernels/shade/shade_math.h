@@ -22,11 +22,20 @@ RASTER_INLINE float shade_power(float x, float k)
     return y > -126.0f ? shade_exp2(y < 0.0f ? y : 0.0f) : 0.0f;
 }
 
-/* Linear light from 0 to 1 in 8 bits (IEC 61966-2-1). */
-RASTER_INLINE int32_t shade_code(float c)
+/* Linear light from 0 to 1 as sRGB has it (IEC 61966-2-1), and in 8 bits. */
+RASTER_INLINE float shade_curve(float c)
 {
     const float curved = 1.055f * shade_exp2(0.416666667f * paint_log2(c + 1e-12f)) - 0.055f; /* no branches: vectors are made of this */
-    return (int32_t)((c <= 0.0031308f ? 12.92f * c : curved) * 255.0f + 0.5f);
+    return c <= 0.0031308f ? 12.92f * c : curved;
+}
+
+RASTER_INLINE int32_t shade_code(float c) { return (int32_t)(shade_curve(c) * 255.0f + 0.5f); }
+
+/* The same in 16 bits: the curve's error is a tenth of a step. */
+RASTER_INLINE uint16_t shade_deep(float c)
+{
+    const int32_t code = (int32_t)(shade_curve(c) * 65535.0f + 0.5f);
+    return (uint16_t)(code < 65535 ? code : 65535);
 }
 
 RASTER_INLINE uint8_t shade_srgb(float c) { return (uint8_t)shade_code(c); }
@@ -179,9 +188,8 @@ RASTER_INLINE void shade_colour(const modal_shade_task *task, const modal_raster
     }
 }
 
-/* Of samples: bits of a set. */
-RASTER_INLINE shade_surface shade_middle(const modal_shade_task *task, const modal_raster_view *view, int64_t pixel, uint32_t t, unsigned set,
-                                         int samples, int has)
+/* Where a pixel's samples are in the mean, pixels. They are bits of a set. */
+RASTER_INLINE void shade_point(const modal_shade_task *task, int64_t pixel, unsigned set, int samples, float *x, float *y)
 {
     int32_t count = 0, sum_x = 0, sum_y = 0;
     for (int j = 0; j < samples; j++) {
@@ -189,8 +197,17 @@ RASTER_INLINE shade_surface shade_middle(const modal_shade_task *task, const mod
         sum_x += set >> j & 1 ? raster_sample_x(samples, j) : 0;
         sum_y += set >> j & 1 ? raster_sample_y(samples, j) : 0;
     }
-    const float scale = 1.0f / (float)(256 * count), x = (float)(pixel % task->width), y = (float)(pixel / task->width);
-    return shade_surface_at(task, view, t, x + (float)sum_x * scale, y + (float)sum_y * scale, has);
+    const float scale = 1.0f / (float)(256 * count);
+    *x = (float)(pixel % task->width) + (float)sum_x * scale;
+    *y = (float)(pixel / task->width) + (float)sum_y * scale;
+}
+
+RASTER_INLINE shade_surface shade_middle(const modal_shade_task *task, const modal_raster_view *view, int64_t pixel, uint32_t t, unsigned set,
+                                         int samples, int has)
+{
+    float x, y;
+    shade_point(task, pixel, set, samples, &x, &y);
+    return shade_surface_at(task, view, t, x, y, has);
 }
 
 enum { SHADE_KNOWN = 16 }; /* triangles of a pixel's layers whose colours are kept */
@@ -305,6 +322,37 @@ RASTER_INLINE void shade_pixel(const modal_shade_task *task, const modal_raster_
         if (task->position) task->position[3 * pixel + k] = first.position[k];
         if (task->colour) task->colour[3 * pixel + k] = full[k];
     }
+}
+
+/* Of the place that the other buffers tell of: where it is seen less where it was. */
+RASTER_INLINE void shade_motion(const modal_shade_task *task, const modal_raster_view *view, const modal_raster_view *before, int64_t pixel, int samples)
+{
+    const uint64_t *keys = task->keys + pixel * samples;
+    const uint32_t t = (uint32_t)keys[0];
+    const modal_raster_mesh *mesh = &task->mesh;
+    const float *points[3], *older[3];
+    float *motion = task->motion + 2 * pixel, place[3], placed[3], x, y;
+    raster_clip corners[3];
+    unsigned set = 0;
+    motion[0] = motion[1] = 0.0f;
+    if (t == MODAL_RASTER_NONE) return;
+    for (int j = 0; j < samples; j++) set |= (uint32_t)keys[j] == t ? 1u << j : 0u;
+    shade_point(task, pixel, set, samples, &x, &y);
+    for (int i = 0; i < 3; i++) {
+        const int32_t corner = mesh->triangles[3 * (int64_t)t + i];
+        points[i] = raster_point_of(mesh, corner);
+        older[i] = corner < mesh->n_points ? task->points_before + 3 * (int64_t)corner : points[i];
+        corners[i] = raster_view_point(view, points[i]);
+    }
+    const paint_weights weights = paint_weights_at(corners, x, y);
+    for (int k = 0; k < 3; k++) {
+        place[k] = (weights.of[0] * points[0][k] + weights.of[1] * points[1][k]) + weights.of[2] * points[2][k];
+        placed[k] = (weights.of[0] * older[0][k] + weights.of[1] * older[1][k]) + weights.of[2] * older[2][k];
+    }
+    const raster_clip now = raster_view_point(view, place), then = raster_view_point(before, placed);
+    if (!(now.w > 0.0f && then.w >= before->near_w)) return;
+    motion[0] = now.x / now.w - then.x / then.w;
+    motion[1] = now.y / now.w - then.y / then.w;
 }
 
 /* Rows [*first, *end) are to be shaded. */

@@ -11,6 +11,8 @@ modal_status modal_shade_ref(const modal_shade_task *task, modal_stream *stream,
         shade_pixel(task, task->view, pixel, task->samples, shade_has(task), limited, full);
         for (int k = 0; task->picture && k < 3; k++) task->picture[4 * pixel + k] = shade_srgb(limited[k]);
         if (task->picture) task->picture[4 * pixel + 3] = 255;
+        for (int k = 0; task->deep && k < 4; k++) task->deep[4 * pixel + k] = k < 3 ? shade_deep(limited[k]) : 65535;
+        if (task->motion) shade_motion(task, task->view, task->view_before, pixel, task->samples);
     }
     return MODAL_OK;
 }

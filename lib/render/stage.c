@@ -17,12 +17,14 @@
 
 const modal_array modal_render_arrays[MODAL_RENDER_BUFFERS] = {
     [MODAL_RENDER_PICTURE] = {.name = "picture", .components = 1, .unit = "1"},
+    [MODAL_RENDER_DEEP] = {.name = "deep", .components = 2, .unit = "1"},
     [MODAL_RENDER_COLOUR] = {.name = "colour", .components = 3, .unit = "1"},
     [MODAL_RENDER_TRIANGLE] = {.name = "triangle", .components = 1, .unit = "1"},
     [MODAL_RENDER_OBJECT] = {.name = "object", .components = 1, .unit = "1"},
     [MODAL_RENDER_DEPTH] = {.name = "depth", .components = 1, .unit = "m"},
     [MODAL_RENDER_NORMAL] = {.name = "normal", .components = 3, .unit = "1"},
     [MODAL_RENDER_POSITION] = {.name = "position", .components = 3, .unit = "m"},
+    [MODAL_RENDER_MOTION] = {.name = "motion", .components = 2, .unit = "1"},
 };
 
 const char *const modal_render_pass_names[MODAL_RENDER_PASSES] = {"normals", "shadows", "visibility", "layers", "shading"};
@@ -52,6 +54,8 @@ typedef struct opened_stage {
     modal_normals_wedge_task wedges; /* but for positions; n_wedges 0: not needed */
     modal_layers_task layers;        /* but for points, view and rows; layers NULL: nothing is seen through */
     int32_t rows;                    /* of the picture, whose layers are made at once */
+    float *before;                   /* [n_points, 3] of the last frame of the batch before, `held`; NULL: no motion is wanted */
+    int64_t held;
 } opened_stage;
 
 static int draws_shadows(const modal_render_stage *s) { return s->shadows != MODAL_SHADOW_NONE && s->scene->n_maps > 0; }
@@ -81,7 +85,8 @@ static int64_t bytes(const void *self, const modal_device *device, int64_t most_
                                                       modal_layers_scratch_bytes(s->scene->n_points + 4, s->scene->n_triangles, n_samples(s))
                                                 : 0;
     const int64_t wedges = s->scene->wedges.creases.corners ? 12 * s->scene->wedges.creases.n_wedges : 0;
-    return modal_render_scene_bytes(s->scene) + layers + wedges + 80 * s->n_views + scratch * (draws_shadows(s) ? 2 : 1) +
+    const int64_t before = s->arrays[MODAL_RENDER_MOTION] >= 0 ? 12 * s->scene->n_points : 0;
+    return modal_render_scene_bytes(s->scene) + before + layers + wedges + 80 * s->n_views + scratch * (draws_shadows(s) ? 2 : 1) +
            8 * pixels * s->samples + texels * (4 * depth_maps(s) + 8 * moment_maps(s) + (moment_maps(s) ? 8 : 0)) + (1 << 16);
 }
 
@@ -220,6 +225,10 @@ static modal_status make_parts(opened_stage *o, modal_stream *stream, modal_erro
     PART(o->views, s->views, s->n_views);
     PART(o->keys, NULL, pixels * s->samples);
     shade->keys = o->keys;
+    o->held = INT64_MIN;
+    if (s->arrays[MODAL_RENDER_MOTION] >= 0) {
+        PART(o->before, NULL, 3 * scene->n_points);
+    }
     MODAL_TRY(make_paint(o, stream, &shade->paint, err));
     MODAL_TRY(make_more(o, stream, err));
     MODAL_TRY(add_part(o, stream, NULL, modal_raster_scratch_bytes(scene->n_points + n_ground, scene->n_triangles), 1, &o->scratch, err));
@@ -385,6 +394,16 @@ done:
     return status;
 }
 
+/* The frame before, for motion. Where it is not known, the frame itself, which does not move. */
+static void set_before(const opened_stage *o, const modal_device_frames *frames, int64_t f, modal_shade_task *shade)
+{
+    const modal_render_stage *s = o->stage;
+    const int64_t number = frames->first + f * frames->step;
+    const int known = number != s->first && (f > 0 || o->held == number - s->step);
+    shade->points_before = !known ? shade->mesh.points : f > 0 ? shade->mesh.points - 3 * s->scene->n_points : o->before;
+    shade->view_before = known && s->n_views > 1 ? shade->view - 1 : shade->view;
+}
+
 static modal_status queue(void *opened, modal_stream *stream, const modal_device_frames *frames, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -408,7 +427,15 @@ static modal_status queue(void *opened, modal_stream *stream, const modal_device
         shade.depth = out[MODAL_RENDER_DEPTH];
         shade.normal = out[MODAL_RENDER_NORMAL];
         shade.position = out[MODAL_RENDER_POSITION];
+        shade.deep = (uint16_t *)out[MODAL_RENDER_DEEP];
+        shade.motion = out[MODAL_RENDER_MOTION];
+        if (shade.motion) set_before(o, frames, f, &shade);
         MODAL_TRY(queue_frame(o, stream, &shade, err));
+    }
+    if (o->before) {
+        const int64_t last = frames->n_frames - 1;
+        MODAL_TRY(modal_device_copy(&o->device, o->before, frames->arrays[s->positions] + 3 * n * last, 12 * n, stream, err));
+        o->held = frames->first + last * frames->step;
     }
     if (s->times) {
 #pragma omp atomic

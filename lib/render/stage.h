@@ -10,12 +10,14 @@
 /* What a picture is made of; rows of their arrays are pixels, from the upper left on. */
 typedef enum modal_render_buffer {
     MODAL_RENDER_PICTURE, /* r g b in sRGB and 255, the bytes of one float */
-    MODAL_RENDER_COLOUR,
+    MODAL_RENDER_DEEP,    /* the same in 16 bits, 65535, the bytes of two */
+    MODAL_RENDER_COLOUR,  /* the first that is a buffer by itself */
     MODAL_RENDER_TRIANGLE, /* a number of 32 bits in a float's place */
     MODAL_RENDER_OBJECT,   /* likewise */
     MODAL_RENDER_DEPTH,
     MODAL_RENDER_NORMAL,
     MODAL_RENDER_POSITION,
+    MODAL_RENDER_MOTION, /* from the frame before: `first` has none, and frames come one after the other, on one device */
     MODAL_RENDER_BUFFERS
 } modal_render_buffer;
 

@@ -12,7 +12,7 @@
 #include "kernels/shadow_blur/shadow_blur.h"
 #include "tests/kernels/raster_scene.h"
 
-enum { WIDTH = 200, HEIGHT = 120, PIXELS = WIDTH * HEIGHT, SHADOW = 128, LIGHTS = 3, MATERIALS = 4, OUTPUTS = 7 };
+enum { WIDTH = 200, HEIGHT = 120, PIXELS = WIDTH * HEIGHT, SHADOW = 128, LIGHTS = 3, MATERIALS = 4, OUTPUTS = 9 };
 
 static const float materials[MATERIALS][16] = {
     {0.3f, 0.2f, 0.1f, 1, 0.6f, 0.5f, 0.35f, 1, 0.5f, 0.5f, 0.4f, 40, 0.5f, 0, 1, 0},
@@ -20,15 +20,15 @@ static const float materials[MATERIALS][16] = {
     {0.5f, 0.5f, 0.5f, 1, 0.5f, 0.5f, 0.5f, 1, 1.0f, 1.0f, 1.0f, 0, 0.5f, 0, 1, 0},
     {0.0f, 0.0f, 0.0f, 1, 0.9f, 0.1f, 0.1f, 1, 0.7f, 0.7f, 0.7f, 3000, 0.5f, 0, 0, 0},
 };
-static const int floats_of[OUTPUTS] = {1, 3, 1, 1, 1, 3, 3}; /* a pixel: picture, colour, triangle, object, depth, normal, position */
+static const int floats_of[OUTPUTS] = {1, 3, 1, 1, 1, 3, 3, 2, 2}; /* a pixel: picture, colour, triangle, object, depth, normal, position, deep, motion */
 
 /* Arrays in one memory. */
 typedef struct inputs {
     modal_raster_mesh mesh;
-    const float *normals, *more_normals, *materials, *tints;
+    const float *normals, *more_normals, *materials, *tints, *points_before;
     const int32_t *triangle_materials, *object_triangles;
     const modal_shade_light *lights;
-    modal_raster_view *views; /* the camera's, then the lights' */
+    modal_raster_view *views; /* the camera's, the lights', the camera's of the frame before */
     const raster_paint *painted; /* NULL: materials only */
     modal_paint paint;
     const int32_t *triangle_normals; /* or NULL */
@@ -46,6 +46,8 @@ static void set_outputs(modal_shade_task *task, float *const out[OUTPUTS])
     task->depth = out[4];
     task->normal = out[5];
     task->position = out[6];
+    task->deep = (uint16_t *)out[7];
+    task->motion = out[8];
 }
 
 /* Visibility, two maps, shading. */
@@ -75,7 +77,8 @@ static void draw(harness *h, const modal_device *device, const inputs *in, int s
                              .object_triangles = in->object_triangles, .tints = in->tints, .view = in->views, .width = WIDTH, .height = HEIGHT,
                              .samples = samples, .keys = in->keys, .n_lights = LIGHTS, .lights = in->lights, .ambient = {0.3f, 0.3f, 0.4f},
                              .background = {0.7f, 0.8f, 1.2f}, .shadows = kind, .shadow_size = SHADOW, .shadow_views = in->views + 1,
-                             .maps = kind == MODAL_SHADOW_HARD ? in->depths : in->moments, .bleeding = 0.2f, .shadow_border = 2};
+                             .maps = kind == MODAL_SHADOW_HARD ? in->depths : in->moments, .bleeding = 0.2f, .shadow_border = 2,
+                             .points_before = in->points_before, .view_before = in->views + 3};
     modal_layers_task layers = {.mesh = in->mesh, .view = in->views, .width = WIDTH, .height = HEIGHT, .samples = samples, .cull = seen.cull,
                                 .only = MODAL_RASTER_BLEND, .keys = in->keys, .paint = in->paint, .capacity = capacity};
     const int parts = in->painted ? 3 : 1;
@@ -132,6 +135,30 @@ static void phong(const modal_shade_task *task, int32_t t, int32_t object, const
     }
 }
 
+/* Where a point is seen, in double. */
+static void project(const modal_raster_view *v, const double p[3], double to[2])
+{
+    double x = (double)v->x[3], y = (double)v->y[3], w = (double)v->w[3];
+    for (int k = 0; k < 3; k++) {
+        const double d = p[k] - (double)v->origin[k];
+        x += (double)v->x[k] * d, y += (double)v->y[k] * d, w += (double)v->w[k] * d;
+    }
+    to[0] = x / w, to[1] = y / w;
+}
+
+/* The place's share of the corners is `w`, in all 1: less where it was seen. */
+static void check_motion(harness *h, const modal_shade_task *task, int64_t pixel, const double w[3], const float *got)
+{
+    double then[3] = {0, 0, 0}, seen[2];
+    const int32_t *corners = task->mesh.triangles + 3 * task->triangle[pixel];
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            then[k] += w[i] * (double)(corners[i] < task->mesh.n_points ? task->points_before + 3 * corners[i] : raster_point_of(&task->mesh, corners[i]))[k];
+    project(task->view_before, then, seen);
+    harness_compare(h, "motion", 2 * pixel, got[2 * pixel], (double)(pixel % WIDTH) + 0.5 - seen[0], 1.0 / 256.0);
+    harness_compare(h, "motion", 2 * pixel + 1, got[2 * pixel + 1], (double)(pixel / WIDTH) + 0.5 - seen[1], 1.0 / 256.0);
+}
+
 /* One sample a pixel, no shadows: the ray in double. What its triangle's corners are taken from is that of `task`, in main memory. */
 static void check_oracle(harness *h, const modal_shade_task *task, float *const out[OUTPUTS])
 {
@@ -173,9 +200,11 @@ static void check_oracle(harness *h, const modal_shade_task *task, float *const 
         int inside = 1;
         for (int i = 0; i < 3; i++) inside &= w[i] / sum > 0.02;
         if (!inside) continue; /* at its border weights are limited */
+        for (int i = 0; i < 3; i++) w[i] /= sum;
+        check_motion(h, task, pixel, w, out[8]);
         for (int k = 0; k < 3; k++) {
             position[k] = along * d[k] + (double)task->view->origin[k];
-            normal[k] = (w[0] * (double)normals[0][k] + w[1] * (double)normals[1][k] + w[2] * (double)normals[2][k]) / sum;
+            normal[k] = w[0] * (double)normals[0][k] + w[1] * (double)normals[1][k] + w[2] * (double)normals[2][k];
             normal_length += normal[k] * normal[k];
             eye[k] = (double)task->view->origin[k] - position[k];
             length += eye[k] * eye[k];
@@ -211,6 +240,10 @@ static void check_functions(harness *h)
         if (shade_srgb((float)linear) != i) harness_fail(h, "sRGB %d became %d", i, shade_srgb((float)linear));
         h->n_values++;
     }
+    for (int i = 0; i <= 65535; i += i < 3000 ? 1 : 61) {
+        const double linear = (double)(float)(i / 65535.0), code = linear <= 0.0031308 ? 12.92 * linear : 1.055 * pow(linear, 1.0 / 2.4) - 0.055;
+        harness_compare(h, "16 bits", i, (float)shade_deep((float)linear), 65535.0 * code, 0.65);
+    }
 }
 
 /* The arrays of main memory in the back end's. */
@@ -226,7 +259,8 @@ static inputs upload(harness *h, const inputs *here, const raster_scene *s, int6
     there.paint = here->painted ? raster_paint_there(h, here->painted)
                                 : (modal_paint){.materials = there.materials, .triangle_materials = there.triangle_materials};
     if (here->triangle_normals) there.triangle_normals = harness_input(h, here->triangle_normals, 12 * s->n_triangles, 0);
-    there.views = (modal_raster_view *)(uintptr_t)harness_input(h, here->views, 3 * sizeof *here->views, 0);
+    there.points_before = harness_input(h, here->points_before, 12 * s->n_points, 0);
+    there.views = (modal_raster_view *)(uintptr_t)harness_input(h, here->views, 4 * sizeof *here->views, 0);
     there.keys = (uint64_t *)(uintptr_t)harness_input(h, here->keys, (int64_t)PIXELS * samples * 8, 0);
     there.scratch = (void *)(uintptr_t)harness_input(h, here->scratch, scratch_bytes, 0);
     there.depths = harness_new_output(h, 2 * SHADOW * SHADOW, 0, NULL)->device;
@@ -302,11 +336,16 @@ static void run(harness *h)
                                               {{-0.6f, -0.48f, 0.64f}, {0.2f, 0.3f, 0.3f}, 1},
                                               {{0.0f, -1.0f, 0.0f}, {0.2f, 0.0f, 0.1f}, -1}};
     const double eye[3] = {1.6, -2.3, 1.4}, target[3] = {0.1, 0, -0.1};
-    modal_raster_view views[3] = {raster_scene_view(eye, target, 0.9, WIDTH, HEIGHT, 0.05), light_view(lights[0].direction),
-                                  light_view(lights[1].direction)};
+    float *before = harness_alloc(3 * s.n_points, sizeof *before);
+    for (int64_t i = 0; i < s.n_points; i++) /* bent, and a little aside */
+        for (int k = 0; k < 3; k++) before[3 * i + k] = s.points[3 * i + k] + (k == 0 ? 0.05f * s.points[3 * i + 2] + 0.03f : k == 2 ? -0.02f : 0.0f);
+    const double eye_before[3] = {1.62, -2.3, 1.38};
+    modal_raster_view views[4] = {raster_scene_view(eye, target, 0.9, WIDTH, HEIGHT, 0.05), light_view(lights[0].direction),
+                                  light_view(lights[1].direction), raster_scene_view(eye_before, target, 0.9, WIDTH, HEIGHT, 0.05)};
     const inputs here = {.mesh = raster_scene_here(&s), .normals = s.normals, .more_normals = s.more_normals, .materials = materials[0],
                          .tints = tints, .triangle_materials = of, .object_triangles = object_triangles,
-                         .paint = {.materials = materials[0], .triangle_materials = of}, .lights = lights, .views = views};
+                         .paint = {.materials = materials[0], .triangle_materials = of}, .lights = lights, .views = views,
+                         .points_before = before};
     for (int samples = 1; samples <= 8; samples = samples == 1 ? 4 : 2 * samples)
         for (int kind = 0; kind < 3; kind++) check(h, &here, &s, samples, (modal_shadow_kind)kind);
     /* corners say which normal they have: the same ones as their points */
@@ -318,7 +357,7 @@ static void run(harness *h)
     painted.mesh = raster_scene_here(&s), painted.painted = &paint, painted.paint = raster_paint_here(&paint);
     for (int samples = 1; samples <= 8; samples = samples == 1 ? 4 : 2 * samples) check(h, &painted, &s, samples, MODAL_SHADOW_VSM);
     raster_paint_free(&paint);
-    free(of);
+    free(of), free(before);
     raster_scene_free(&s);
 }
 

@@ -59,6 +59,14 @@ for frame in (0, count - 1):
 moved = np.load("o/position/000000.npy") - np.load("o/position/000003.npy")
 check(np.abs(moved).max() > 1e-3, "nothing moved")
 
+# 16 bits: of the same light; where no sample exceeds 1, that of the colours
+run("t.h5", "deep", "--look", "look.json", *SIZE, "--samples", 4, "--bits", 16, "--buffers", "colour", "--frames", 0, "-q")
+run("t.h5", "plain", "--look", "look.json", *SIZE, "--samples", 4, "--frames", 0, "-q")
+deep, picture, colour = read_png("deep/png/000000.png"), read_png("plain/png/000000.png"), np.load("deep/colour/000000.npy").astype("f8")
+check(deep.dtype == ">u2" and np.abs(deep / 257.0 - picture).max() <= 0.51, "16 bits beside 8")
+check(colour.max() <= 1 and np.abs(deep - 65535 * to_srgb(colour)).max() <= 0.7, np.abs(deep - 65535 * to_srgb(colour)).max())
+check(len(np.unique(deep)) > 256, "16 bits have 8")
+
 # (depths are those of corners rounded to 1/256 pixel: a tenth of their change from row to row, near the horizon)
 # where a pixel's ray meets what it shows: the fixed camera's projection of the positions
 run("t.h5", "p", "--look", "look.json", *SIZE, "--samples", 1, "--buffers", "position,depth", "--camera", "fixed", "--frames", 2, "-q")
@@ -184,6 +192,8 @@ BAD = [
     (["--shadow-size", "100"], 2, "--shadow-size"),
     (["--format", "gif"], 2, "--format: none of png, exr, y4m, rgb, null, gif"),
     (["--format", "rgb"], 2, "OUT must be -"),
+    (["--bits", "12"], 2, "--bits: none of 8, 16, 12"),
+    (["--bits", "16", "--format", "exr"], 2, "--bits: 16 only with --format png"),
     (["--rate", "25"], 2, "--rate: only with --format y4m"),
     (["--buffers", "depth,depth"], 2, "--buffers: twice, depth"),
     (["--buffers", "z"], 2, "--buffers: none of"),

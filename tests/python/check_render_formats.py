@@ -4,64 +4,15 @@ usage: check_render_formats.py exr|modes|ffprobe BIN; 77: what it needs is not t
 import json
 import os
 import shutil
-import struct
 import subprocess
 import sys
-import zlib
 
 import numpy as np
 
-from render_tools import check, run, skip
+from render_tools import check, read_exr, run, skip
 
 part = sys.argv[1]
 SIZE = ("--size", "75x53", "--shadow-size", "512", "-q")
-
-
-def read_exr(name):
-    """Channels by name, [height, width], of scan lines compressed by ZIP (OpenEXR File Layout)."""
-    with open(name, "rb") as f:
-        data = f.read()
-    check(struct.unpack("<II", data[:8]) == (20000630, 2), name, "head")
-    at, head = 8, {}
-    while data[at]:
-        end = data.index(0, at)
-        after = data.index(0, end + 1)
-        size, = struct.unpack("<i", data[after + 1:after + 5])
-        head[data[at:end].decode()] = data[after + 5:after + 5 + size]
-        at = after + 5 + size
-    at += 1
-    left, top, right, bottom = struct.unpack("<4i", head["dataWindow"])
-    width, height = right - left + 1, bottom - top + 1
-    check(head["compression"] == b"\x03" and head["lineOrder"] == b"\0", name, head["compression"])
-    channels, c = [], head["channels"]
-    while c[0]:
-        end = c.index(0)
-        channels.append((c[:end].decode(), ("<u4", "<f2", "<f4")[struct.unpack("<i", c[end + 1:end + 5])[0]]))
-        c = c[end + 17:]
-    n_chunks = (height + 15) // 16
-    offsets = struct.unpack(f"<{n_chunks}Q", data[at:at + 8 * n_chunks])
-    out = {name: np.zeros((height, width), kind) for name, kind in channels}
-    row = sum(width * np.dtype(kind).itemsize for _, kind in channels)
-    for offset in offsets:
-        y, size = struct.unpack("<ii", data[offset:offset + 8])
-        rows = min(16, height - y)
-        body = data[offset + 8:offset + 8 + size]
-        if size < rows * row:  # halves of bytes, differences
-            b = np.frombuffer(zlib.decompress(body), "u1").astype("i8")
-            b[1:] -= 128
-            b = np.cumsum(b).astype("u1")
-            half = (len(b) + 1) // 2
-            whole = np.zeros(len(b), "u1")
-            whole[0::2], whole[1::2] = b[:half], b[half:]
-            body = whole.tobytes()
-        check(len(body) == rows * row, name, "chunk", y, len(body))
-        place = 0
-        for k in range(rows):
-            for channel, kind in channels:
-                length = width * np.dtype(kind).itemsize
-                out[channel][y + k] = np.frombuffer(body[place:place + length], kind)
-                place += length
-    return out
 
 
 def make_inputs():

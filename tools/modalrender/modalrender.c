@@ -36,9 +36,10 @@ static const tool_option options[] = {
      "png: OUT/png/NNNNNN.png; exr: OUT/exr/NNNNNN.exr, linear light, with depths and --buffers as channels; "
      "y4m and rgb (8 bits, row after row) go to standard output, OUT is -; null: no pictures.", TOOL_FIRST},
     {"buffers", 0, "LIST", NULL,
-     "Also OUT/NAME/NNNNNN.npy of these: colour (linear light), depth (m along the view), normal, position (m), object, triangle (the "
-     "user's number in its object; -1: none).",
+     "Also OUT/NAME/NNNNNN.npy of these: colour (linear light), depth (m along the view), normal, position (m), motion (pixels, from the "
+     "frame before), object, triangle (the user's number in its object; -1: none).",
      TOOL_FIRST},
+    {"bits", 0, "8|16", "8", "Of each colour of png.", 0},
     {"exr-floats", 0, NULL, NULL, "Colours of exr in 32 bits, not 16.", 0},
     {"rate", 0, "FPS", NULL, "Frames a second that y4m says (default: as in the trajectory where that is from 1 to 120, else 25).", 0},
     {"normals", 0, "rigid|dynamic", "dynamic", "rigid: as at rest, turned with each object; dynamic: of the deformed surface.", 0},
@@ -109,10 +110,10 @@ int main(int argc, char **argv)
     MODAL_TRY(modalrender_read_inputs(&t, &r, &in, &err));
     MODAL_TRY(modalrender_run(&t, &r, &in, &out, &err));
     if (!r.to_stdout)
-        tool_note(&t, "%s: %" PRId64 " frame%s of %d x %d, %.3f MB", r.folder, in.n, in.n == 1 ? "" : "s", r.width, r.height,
+        tool_note(&t, "%s: %" PRId64 " frame%s of %d x %d, %.3f MB", r.folder, in.n - in.lead, in.n - in.lead == 1 ? "" : "s", r.width, r.height,
                   1e-6 * (double)out.bytes);
 done:
-    modalrender_end_outputs(&t, &r, &out, &err);
+    modalrender_end_outputs(&t, &r, &in, &out, &err);
     modalrender_free_inputs(&in);
     return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
 }

@@ -32,6 +32,7 @@ typedef struct modalrender_request {
     int from_stdin, to_stdout, of_basis, any_path, force, resume, threads;
     modalrender_format format;
     int exr_floats;                    /* colours of exr in floats, not halves */
+    int deep;                          /* png of 16 bits */
     int buffers[MODAL_RENDER_BUFFERS]; /* those that become files, or channels of exr; the picture is the format's */
     tool_slice frames;
     const char *modes; /* of a basis, whose modes swing; NULL: none do */
@@ -64,6 +65,7 @@ typedef struct modalrender_input {
     const modal_look_camera *camera;
     int64_t start, step, n; /* frame i is the trajectory's start + i step */
     int64_t number, n_all;  /* the number of frame 0 among those of all shares */
+    int64_t lead;           /* frames before this one are drawn for what follows, and not written: 0 or 1 */
     const float *points;    /* [n_points, 3] of the frame in which something is picked, while that is written */
     modal_render_scene scene;
     modal_raster_view *views; /* [n_views] one, or one a frame */
@@ -122,18 +124,19 @@ typedef struct modalrender_outputs {
     int64_t blank;   /* frames in whose pictures nothing is */
     tool_journal journal; /* of --resume */
     int ours;             /* it was begun by this run, or for the same pictures */
-    int64_t n_kept;       /* frames that are complete, of an earlier run, too */
+    int64_t n_skipped;    /* frames before this one are not written again */
+    int64_t n_kept;       /* frames that are complete or not wanted, of an earlier run, too */
 } modalrender_outputs;
 
 modal_status modalrender_begin_outputs(const modalrender_request *r, modalrender_outputs *out, modal_error *err);
-/* Writes n frames, the first of which is `first`: arrays[buffer] [n, height, width, components]. */
+/* Writes n frames, the first of which is `first`, but for those before out->n_skipped: arrays[buffer] [n, height, width, components]. */
 modal_status modalrender_write(const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out, int64_t first, int64_t n,
                                float *const arrays[MODAL_RENDER_BUFFERS], modal_error *err);
 /* The manifest is written, and all get their names. */
 modal_status modalrender_commit_outputs(const tool *t, const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out,
                                         const char *back_end, const char *device, modal_error *err);
 /* Also after a failure: what is not complete goes. */
-void modalrender_end_outputs(tool *t, const modalrender_request *r, modalrender_outputs *out, modal_error *err);
+void modalrender_end_outputs(tool *t, const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out, modal_error *err);
 
 /* ---- modalrender_journal.c: see there what --resume keeps ---- */
 
@@ -147,7 +150,7 @@ modal_status modalrender_journal_begin(tool *t, const modalrender_request *r, co
 /* Notes a frame whose files were written, with their hashes; nothing without a journal. */
 modal_status modalrender_journal_add(modalrender_outputs *out, int64_t number, const char (*hashes)[MODAL_HASH_TEXT], modal_error *err);
 /* Before the outputs end. */
-void modalrender_journal_end(tool *t, const modalrender_request *r, modalrender_outputs *out);
+void modalrender_journal_end(tool *t, const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out);
 
 /* ---- modalrender_frames.c ---- */
 

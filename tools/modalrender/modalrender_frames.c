@@ -159,7 +159,7 @@ static void report(tool *t, const drawing *d, const frames_from *from)
     json_object_set_new(t->report, "threads", json_integer(d->r->threads));
     json_object_set_new(t->report, "batch_frames", json_integer(from->batch_frames));
     json_object_set_new(t->report, "device_memory_bytes", json_integer(modal_device_most_bytes()));
-    json_object_set_new(t->report, "frames", json_integer(d->in->n));
+    json_object_set_new(t->report, "frames", json_integer(d->in->n - d->in->lead));
     report_passes(t, &d->times);
     json_object_set_new(t->report, "points", json_integer(d->in->scene.n_points));
     json_object_set_new(t->report, "triangles", json_integer(d->in->scene.n_triangles));
@@ -177,9 +177,12 @@ modal_status modalrender_run(tool *t, const modalrender_request *r, modalrender_
     const double start = tool_seconds();
     MODAL_TRY(open_source(t, &d, &from, err));
     MODAL_TRY(modalrender_journal_begin(t, r, in, from.kind, out, err));
-    const int64_t kept = out->n_kept;
+    const int64_t kept = out->n_kept, begin = r->buffers[MODAL_RENDER_MOTION] && kept > 0 ? kept - 1 : kept;
+    out->n_skipped = kept;
+    if (r->buffers[MODAL_RENDER_MOTION] && strchr(from.back_end, ','))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--buffers: motion follows frames one after the other, on one device, %s", from.back_end);
     tool_progress_amount(t, (double)in->n, "frames");
-    MODAL_TRY(modal_frames_run(&from.source, 1, &step, kept, in->n, &t->progress, &times, err));
+    MODAL_TRY(modal_frames_run(&from.source, 1, &step, begin, in->n, &t->progress, &times, err));
     tool_stage(t, "submit", times.submit, -1);
     tool_stage(t, "wait for frames", times.wait, -1);
     tool_stage(t, "write", times.work, out->bytes);

@@ -49,12 +49,12 @@ static modal_status parse_buffers(const char *text, modalrender_request *r, moda
 {
     for (const char *c = text; c;) {
         const size_t length = strcspn(c, ",");
-        int i = MODAL_RENDER_PICTURE + 1;
+        int i = MODAL_RENDER_COLOUR;
         while (i < MODAL_RENDER_BUFFERS &&
                (strlen(modal_render_arrays[i].name) != length || strncmp(modal_render_arrays[i].name, c, length) != 0))
             i++;
         if (i == MODAL_RENDER_BUFFERS)
-            return modal_error_set(err, MODAL_ERROR_USAGE, "--buffers: none of colour, depth, normal, position, object, triangle, %.*s", (int)length, c);
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--buffers: none of colour, depth, normal, position, motion, object, triangle, %.*s", (int)length, c);
         if (r->buffers[i]++) return modal_error_set(err, MODAL_ERROR_USAGE, "--buffers: twice, %s", modal_render_arrays[i].name);
         c = c[length] ? c + length + 1 : NULL;
     }
@@ -130,7 +130,10 @@ static modal_status read_outputs(const tool_arguments *a, modalrender_request *r
     MODAL_TRY(parse_buffers(tool_value(a, "buffers"), r, err));
     for (int i = 0; i < MODAL_RENDER_BUFFERS; i++) any |= r->buffers[i];
     if (r->to_stdout && any) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--buffers: need a folder, OUT is -");
-    r->buffers[MODAL_RENDER_PICTURE] = 1;
+    r->deep = strcmp(tool_value(a, "bits"), "16") == 0;
+    if (!r->deep && strcmp(tool_value(a, "bits"), "8") != 0) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--bits: none of 8, 16, %s", tool_value(a, "bits"));
+    if (r->deep && r->format != MODALRENDER_PNG) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--bits: 16 only with --format png");
+    r->buffers[r->deep ? MODAL_RENDER_DEEP : MODAL_RENDER_PICTURE] = 1;
     r->exr_floats = tool_count(a, "exr-floats") > 0;
     if (r->exr_floats && r->format != MODALRENDER_EXR) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--exr-floats: only with --format exr");
     if (r->format == MODALRENDER_EXR) r->buffers[MODAL_RENDER_COLOUR] = r->buffers[MODAL_RENDER_DEPTH] = 1;
@@ -335,6 +338,7 @@ static modal_status select_frames(const modalrender_request *r, modalrender_inpu
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--pick: the trajectory has frames 0 to %" PRId64 ", %" PRId64, in->trajectory.n_frames - 1, r->pick[2]);
     MODAL_TRY(tool_slice_select(&r->frames, in->trajectory.n_frames, "the trajectory", &in->start, &in->step, &in->n, err));
     in->n_all = in->n;
+    in->lead = 0;
     if (r->picks) in->start = r->pick[2], in->n = 1;
     if (r->share[1] == 0) return MODAL_OK;
     if (r->share[1] > in->n)
@@ -342,6 +346,8 @@ static modal_status select_frames(const modalrender_request *r, modalrender_inpu
     in->number = in->n_all * r->share[0] / r->share[1];
     in->n = in->n_all * (r->share[0] + 1) / r->share[1] - in->number;
     in->start += in->number * in->step;
+    if (r->buffers[MODAL_RENDER_MOTION] && in->number > 0) /* the first one moves from the one before */
+        in->lead = 1, in->number--, in->start -= in->step, in->n++;
 done:
     return status;
 }

@@ -29,7 +29,7 @@ static void remove_parts(const modalrender_request *r)
     modal_error ignored = {0};
     for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++)
         if (name_part(r, pictures[i], path, &ignored) == MODAL_OK) tool_numbered_remove(path, pictures[i]);
-    for (int i = MODAL_RENDER_PICTURE + 1; i < MODAL_RENDER_BUFFERS; i++)
+    for (int i = MODAL_RENDER_COLOUR; i < MODAL_RENDER_BUFFERS; i++)
         if (name_part(r, modal_render_arrays[i].name, path, &ignored) == MODAL_OK) tool_numbered_remove(path, "npy");
 }
 
@@ -108,10 +108,10 @@ static modal_status describe(const modalrender_request *r, const modalrender_inp
     MODAL_TRY(hash_creases(r, in, creases, err));
     snprintf(text, MOST_TEXT,
              "modalrender %s journal 1\ntrajectory %s\nbasis %s\nscene %s\nback_end %s\npictures %d x %d, %d samples, shadows %d %d %d %.17g, "
-             "transparency %d, normals %d, crease %.17g %s, colours %d\nframes %" PRId64 " from %" PRId64 " by %" PRId64 ", number %" PRId64 "\nfiles",
+             "transparency %d, normals %d, crease %.17g %s, colours %d %d\nframes %" PRId64 " from %" PRId64 " by %" PRId64 ", number %" PRId64 "\nfiles",
              tool_version(), in->trajectory_hash, in->basis.hash, scene, back_end, r->width, r->height, r->samples, (int)r->shadows,
              r->shadow_size, r->shadow_radius, r->shadow_alpha, (int)r->transparency, (int)r->normals, r->creases.degrees, creases, r->exr_floats,
-             in->n, in->start, in->step, in->number);
+             r->deep, in->n, in->start, in->step, in->number);
     for (int i = 0; i < out->n - 1; i++) snprintf(text + strlen(text), MOST_TEXT - strlen(text), " %s", out->all[i].name);
     for (int i = 0; r->format == MODALRENDER_EXR && i < MODAL_RENDER_BUFFERS; i++) /* its channels */
         if (r->buffers[i]) snprintf(text + strlen(text), MOST_TEXT - strlen(text), " %s", modal_render_arrays[i].name);
@@ -148,7 +148,7 @@ static int is_complete(const modalrender_outputs *out, int64_t number, const cha
 static modal_status verify(const modalrender_input *in, modalrender_outputs *out, int64_t place, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    for (; out->n_kept < in->n; out->n_kept++) {
+    for (out->n_kept = in->lead; out->n_kept < in->n; out->n_kept++) {
         char line[MOST_LINE + 1], head[64];
         size_t got;
         MODAL_TRY(tool_journal_read(&out->journal, place, line, MOST_LINE, &got, err));
@@ -169,6 +169,7 @@ modal_status modalrender_journal_begin(tool *t, const modalrender_request *r, co
     struct stat info;
     size_t got;
     const double start = tool_seconds();
+    out->n_kept = in->lead;
     if (out->journal.file < 0) return MODAL_OK;
     if (!r->resume) {
         remove_parts(r);
@@ -189,7 +190,8 @@ modal_status modalrender_journal_begin(tool *t, const modalrender_request *r, co
     out->ours = 1;
     if (begun) {
         MODAL_TRY(verify(in, out, (int64_t)length, err));
-        tool_note(t, "%s: goes on after %" PRId64 " of %" PRId64 " frames", r->folder, out->n_kept, in->n);
+        tool_note(t, "%s: goes on after %" PRId64 " of %" PRId64 " frames", r->folder, out->n_kept - in->lead,
+                  in->n - in->lead);
         tool_stage(t, "verify", tool_seconds() - start, -1);
     } else {
         MODAL_TRY(tool_journal_cut(&out->journal, 0, err));
@@ -214,11 +216,11 @@ done:
     return status;
 }
 
-void modalrender_journal_end(tool *t, const modalrender_request *r, modalrender_outputs *out)
+void modalrender_journal_end(tool *t, const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out)
 {
-    const int kept = r->resume && !out->complete && (!out->ours || out->n_kept > 0);
+    const int kept = r->resume && !out->complete && (!out->ours || out->n_kept > in->lead);
     for (int i = 0; kept && i < out->n - 1; i++) modal_free(&out->all[i].file.temporary); /* they stay */
-    if (kept && out->ours) tool_note(t, "%s: %" PRId64 " frames are kept, --resume goes on with them", r->folder, out->n_kept);
+    if (kept && out->ours) tool_note(t, "%s: %" PRId64 " frames are kept, --resume goes on with them", r->folder, out->n_kept - in->lead);
     tool_journal_close(&out->journal, (!kept && !out->complete && out->ours) || tool_journal_empty(&out->journal));
     tool_journal_free(&out->journal);
 }

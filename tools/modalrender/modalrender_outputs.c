@@ -32,9 +32,9 @@ done:
 modal_status modalrender_begin_outputs(const modalrender_request *r, modalrender_outputs *out, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    if (r->format == MODALRENDER_PNG) MODAL_TRY(add_output(r, out, MODAL_RENDER_PICTURE, "png", "png", "png", err));
+    if (r->format == MODALRENDER_PNG) MODAL_TRY(add_output(r, out, r->deep ? MODAL_RENDER_DEEP : MODAL_RENDER_PICTURE, "png", "png", "png", err));
     if (r->format == MODALRENDER_EXR) MODAL_TRY(add_output(r, out, MODAL_RENDER_COLOUR, "exr", "exr", "exr", err));
-    for (int i = MODAL_RENDER_PICTURE + 1; r->format != MODALRENDER_EXR && i < MODAL_RENDER_BUFFERS; i++)
+    for (int i = MODAL_RENDER_COLOUR; r->format != MODALRENDER_EXR && i < MODAL_RENDER_BUFFERS; i++)
         if (r->buffers[i]) MODAL_TRY(add_output(r, out, i, modal_render_arrays[i].name, "npy", "npy", err));
     if (out->n == 0) return MODAL_OK;
     out->folder = r->folder;
@@ -102,8 +102,8 @@ static modal_status write_frame(const modalrender_request *r, const modalrender_
     modal_status status = MODAL_OK;
     uint8_t *bytes = NULL;
     int64_t length = 0;
-    if (o->buffer == MODAL_RENDER_PICTURE) {
-        MODAL_TRY(modal_png_encode((const uint8_t *)values, r->width, r->height, &bytes, &length, err));
+    if (o->buffer <= MODAL_RENDER_DEEP) {
+        MODAL_TRY(modal_png_encode(values, r->deep ? 16 : 8, r->width, r->height, &bytes, &length, err));
         MODAL_TRY(write_file(o, to, NULL, 0, bytes, length, err));
     } else {
         char head[MODAL_NPY_HEAD];
@@ -124,13 +124,14 @@ static modal_status write_exr(const modalrender_request *r, const modalrender_ou
 {
     static const char *const names[MODAL_RENDER_BUFFERS][3] = {
         [MODAL_RENDER_COLOUR] = {"R", "G", "B"}, [MODAL_RENDER_TRIANGLE] = {"triangle"}, [MODAL_RENDER_OBJECT] = {"object"},
-        [MODAL_RENDER_DEPTH] = {"Z"}, [MODAL_RENDER_NORMAL] = {"N.X", "N.Y", "N.Z"}, [MODAL_RENDER_POSITION] = {"P.X", "P.Y", "P.Z"}};
+        [MODAL_RENDER_DEPTH] = {"Z"}, [MODAL_RENDER_NORMAL] = {"N.X", "N.Y", "N.Z"}, [MODAL_RENDER_POSITION] = {"P.X", "P.Y", "P.Z"},
+        [MODAL_RENDER_MOTION] = {"motion.X", "motion.Y"}};
     modal_status status = MODAL_OK;
     modal_exr_channel channels[3 * MODAL_RENDER_BUFFERS];
     uint8_t *bytes = NULL;
     int64_t length = 0;
     int n = 0;
-    for (int i = MODAL_RENDER_PICTURE + 1; i < MODAL_RENDER_BUFFERS; i++) {
+    for (int i = MODAL_RENDER_COLOUR; i < MODAL_RENDER_BUFFERS; i++) {
         const int components = modal_render_arrays[i].components;
         const float *values = r->buffers[i] ? arrays[i] + f * components * (int64_t)r->width * r->height : NULL;
         const int whole = i == MODAL_RENDER_TRIANGLE || i == MODAL_RENDER_OBJECT;
@@ -148,10 +149,11 @@ done:
 }
 
 /* Each pixel is as the next one: first of the middle row, where there mostly is something. */
-static int shows_nothing(const uint8_t *picture, int64_t width, int64_t height)
+static int shows_nothing(const uint8_t *picture, int64_t pixel, int64_t width, int64_t height)
 {
-    const uint8_t *middle = picture + 4 * (height / 2) * width;
-    return memcmp(middle, middle + 4, 4 * (size_t)(width - 1)) == 0 && memcmp(picture, picture + 4, 4 * (size_t)(width * height - 1)) == 0;
+    const uint8_t *middle = picture + pixel * (height / 2) * width;
+    return memcmp(middle, middle + pixel, (size_t)(pixel * (width - 1))) == 0 &&
+           memcmp(picture, picture + pixel, (size_t)(pixel * (width * height - 1))) == 0;
 }
 
 /* R' G' B' as BT.709 says, 8 bits, Y from 16 to 235: planes of a whole frame. */
@@ -206,8 +208,8 @@ done:
     return status;
 }
 
-/* n frames as files, each a task; the first one that fails is told. */
-static modal_status write_files(const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out, int64_t first, int64_t n,
+/* Frames from `from` on of n as files, each a task; the first one that fails is told. */
+static modal_status write_files(const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out, int64_t first, int64_t from, int64_t n,
                                 float *const arrays[MODAL_RENDER_BUFFERS], modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -217,7 +219,7 @@ static modal_status write_files(const modalrender_request *r, const modalrender_
     char(*hashes)[MODAL_HASH_TEXT] = NULL;
     MODAL_TRY(modal_alloc(&hashes, n * n_files, sizeof *hashes, "hashes", err));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(r->threads) reduction(+ : written)
-    for (int64_t i = 0; i < n * n_files; i++) {
+    for (int64_t i = from * n_files; i < n * n_files; i++) {
         modal_error mine = {0};
         const modalrender_output *o = &out->all[i % n_files];
         const int64_t f = i / n_files, floats = pixels * modal_render_arrays[o->buffer].components;
@@ -230,7 +232,7 @@ static modal_status write_files(const modalrender_request *r, const modalrender_
         if (status == MODAL_OK) status = done, *err = mine;
     }
     out->bytes += written;
-    for (int64_t f = 0; status == MODAL_OK && f < n; f++)
+    for (int64_t f = from; status == MODAL_OK && f < n; f++)
         MODAL_TRY(modalrender_journal_add(out, in->number + first + f, (const char(*)[MODAL_HASH_TEXT])hashes + f * n_files, err));
 done:
     modal_free(&hashes);
@@ -245,10 +247,13 @@ modal_status modalrender_write(const modalrender_request *r, const modalrender_i
     for (int64_t f = 0; r->buffers[MODAL_RENDER_TRIANGLE] && f < n; f++)
         number_triangles(in, pixels, (int32_t *)arrays[MODAL_RENDER_TRIANGLE] + f * pixels, (const int32_t *)arrays[MODAL_RENDER_OBJECT] + f * pixels);
     if (r->picks) return modalrender_write_pick(r, in, arrays, err);
-    for (int64_t f = 0; f < n; f++) out->blank += shows_nothing((const uint8_t *)(arrays[MODAL_RENDER_PICTURE] + f * pixels), r->width, r->height);
+    const int bytes = r->deep ? 8 : 4;
+    const uint8_t *pictures = (const uint8_t *)arrays[r->deep ? MODAL_RENDER_DEEP : MODAL_RENDER_PICTURE];
+    const int64_t skip = first < out->n_skipped ? (n < out->n_skipped - first ? n : out->n_skipped - first) : 0;
+    for (int64_t f = skip; f < n; f++) out->blank += shows_nothing(pictures + f * pixels * bytes, bytes, r->width, r->height);
     for (int64_t f = 0; r->to_stdout && f < n; f++)
         MODAL_TRY(write_stream(r, in, out, first + f, (const uint8_t *)(arrays[MODAL_RENDER_PICTURE] + f * pixels), err));
-    if (out->n > 0) MODAL_TRY(write_files(r, in, out, first, n, arrays, err));
+    if (out->n > 0 && skip < n) MODAL_TRY(write_files(r, in, out, first, skip, n, arrays, err));
 done:
     return status;
 }
@@ -266,18 +271,19 @@ static modal_status write_manifest(const tool *t, const modalrender_request *r, 
     int64_t bytes = 0;
     const int n = out->n - 1;
     for (int i = 0; i < n; i++) {
-        outputs[i] = (tool_folder_output){out->all[i].name, out->all[i].kind, out->all[i].extension, out->all[i].file.temporary, in->number};
-        fields[i] = modal_render_arrays[out->all[i].buffer].name;
+        outputs[i] = (tool_folder_output){out->all[i].name, out->all[i].kind, out->all[i].extension, out->all[i].file.temporary, in->number + in->lead};
+        fields[i] = out->all[i].buffer == MODAL_RENDER_DEEP ? "picture" : modal_render_arrays[out->all[i].buffer].name;
     }
     modal_manifest m = {.tool = t->program->name, .version = tool_version(), .arguments = t->command_line, .trajectory = r->input,
                         .trajectory_hash = in->trajectory_hash, .basis = in->basis_path, .basis_hash = in->basis.hash,
-                        .back_end = back_end, .device = device, .frame_start = in->start,
-                        .frame_step = in->step, .n_frames = in->n, .first_time = in->trajectory.times[in->start],
+                        .back_end = back_end, .device = device, .frame_start = in->start + in->lead * in->step,
+                        .frame_step = in->step, .n_frames = in->n - in->lead,
+                        .first_time = in->trajectory.times[in->start + in->lead * in->step],
                         .last_time = in->trajectory.times[in->start + (in->n - 1) * in->step], .n_points = in->scene.n_points,
                         .n_triangles = in->scene.n_triangles - (in->scene.has_ground ? 2 : 0), .order = "stored", .normals = r->normals_name,
                         .n_fields = n, .fields = fields};
     if (in->given) m.input = r->input, m.input_hash = in->trajectory_hash;
-    MODAL_TRY(tool_folder_files(outputs, n, in->n, &files, &names, &m.n_files, &bytes, err));
+    MODAL_TRY(tool_folder_files(outputs, n, in->n - in->lead, &files, &names, &m.n_files, &bytes, err));
     m.files = files;
     MODAL_TRY(modal_manifest_write(out->all[n].file.temporary, &m, err));
 done:
@@ -303,10 +309,10 @@ done:
     return status;
 }
 
-void modalrender_end_outputs(tool *t, const modalrender_request *r, modalrender_outputs *out, modal_error *err)
+void modalrender_end_outputs(tool *t, const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out, modal_error *err)
 {
     for (int i = 0; i < out->n; i++) tool_output_name_error(&out->all[i].file, err);
-    modalrender_journal_end(t, r, out);
+    modalrender_journal_end(t, r, in, out);
     for (int i = 0; i < out->n; i++) {
         tool_output_discard(&out->all[i].file);
         modal_free(&out->all[i].path);
