@@ -6,7 +6,7 @@
  * For comparison `submitted` lists in the order of triangles, the last one first, and leaves out what has more alpha than most_alpha: then
  * shading gives what blending without sorting gives.
  *
- * More fragments than there is room for: only *needed is valid, and the caller asks for fewer rows. Lists do not depend on the rows. All
+ * More fragments than there is room for: only *needed is valid, and the caller asks for fewer rows, or for columns of one. Lists do not depend on them. All
  * back ends give the same bytes.
  * Sizes: as kernels/raster; capacity < 2^31. Aliasing: none. Errors: MODAL_ERROR_SYSTEM. */
 #ifndef MODAL_KERNELS_LAYERS_H
@@ -25,6 +25,7 @@ struct modal_layers_task {
     float most_alpha;
     modal_paint paint; /* looked at where `submitted` */
     int32_t first_row, end_row; /* first_row < end_row */
+    int32_t first_column, end_column; /* elsewhere lists are empty; 0 and 0: all columns */
     int64_t capacity;
     int32_t *layers;     /* [(end_row - first_row) width samples + 1] where each sample's begin */
     uint64_t *fragments; /* [capacity] */

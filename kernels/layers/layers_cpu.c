@@ -19,7 +19,7 @@ static void draw(void *self, const modal_raster_task *drawing, uint32_t t, const
     const int64_t area = raster_area(a, b, c), begin = (int64_t)task->first_row * task->width * task->samples;
     if (area == 0 || !raster_box(&s, a, b, c, task->width, task->height, task->samples)) return;
     s.top = raster_max(s.top, first), s.bottom = raster_min(s.bottom, last);
-    if (s.top > s.bottom) return;
+    if (!layers_cut(task, &s)) return;
     raster_set_up(&s, a, b, c, area);
     if (task->submitted) paint_view_corners(&task->mesh, drawing->view, t, corners);
     const edges e = edges_of(&s);

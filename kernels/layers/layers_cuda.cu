@@ -36,8 +36,7 @@ __device__ void draw(const state &s, uint32_t t, const raster_point &a, const ra
     raster_clip corners[3] = {};
     const int64_t area = raster_area(&a, &b, &c), begin = (int64_t)task.first_row * task.width * task.samples;
     if (area == 0 || !raster_box(&r, &a, &b, &c, task.width, task.height, task.samples)) return;
-    r.top = max(r.top, task.first_row), r.bottom = min(r.bottom, task.end_row - 1);
-    if (r.top > r.bottom) return;
+    if (!layers_cut(&task, &r)) return;
     raster_set_up(&r, &a, &b, &c, area);
     if (task.submitted) paint_view_corners(&task.mesh, task.view, t, corners);
     const int64_t width = r.right - r.left + 1, n = width * (r.bottom - r.top + 1);

@@ -18,6 +18,15 @@ RASTER_INLINE modal_raster_task layers_drawing(const modal_layers_task *task)
     return r;
 }
 
+/* Cuts a triangle's box off at the rows and columns that are wanted; 0: nothing is left. */
+RASTER_INLINE int layers_cut(const modal_layers_task *task, raster_setup *box)
+{
+    box->top = raster_max(box->top, task->first_row), box->bottom = raster_min(box->bottom, task->end_row - 1);
+    if (task->end_column > 0)
+        box->left = raster_max(box->left, task->first_column), box->right = raster_min(box->right, task->end_column - 1);
+    return box->top <= box->bottom && box->left <= box->right;
+}
+
 /* The fragment's place in the order of its sample, or MODAL_RASTER_EMPTY: it is none. (x, y) of the sample, 1/256 pixel; corners: of the triangle,
  * where the order is that of triangles. */
 RASTER_INLINE uint64_t layers_key(const modal_layers_task *task, uint32_t t, float depth, int64_t sample, const raster_clip corners[3], int32_t x,

@@ -8,8 +8,9 @@ static void draw(const modal_layers_task *task, uint32_t t, const raster_point *
     raster_setup s;
     const int64_t area = raster_area(a, b, c), begin = (int64_t)task->first_row * task->width * task->samples;
     if (area == 0 || !raster_box(&s, a, b, c, task->width, task->height, task->samples)) return;
+    if (!layers_cut(task, &s)) return;
     raster_set_up(&s, a, b, c, area);
-    for (int32_t y = raster_max(s.top, task->first_row); y <= raster_min(s.bottom, task->end_row - 1); y++)
+    for (int32_t y = s.top; y <= s.bottom; y++)
         for (int32_t x = s.left; x <= s.right; x++)
             for (int32_t i = 0; i < task->samples; i++) {
                 const int32_t sx = 256 * x + raster_sample_x(task->samples, i), sy = 256 * y + raster_sample_y(task->samples, i);

@@ -49,6 +49,7 @@ struct modal_shade_task {
     const modal_raster_view *view; /* in perspective */
     int32_t width, height, samples;
     int32_t first_row, end_row; /* rows to be shaded; 0 and 0: all */
+    int32_t first_column, end_column; /* of one row; 0 and 0: all */
     const uint64_t *keys;  /* [height, width, samples] */
     const int32_t *layers; /* [(end_row - first_row) width samples + 1] where the fragments of each sample begin; NULL: there are none */
     const uint64_t *fragments; /* their keys */

@@ -43,9 +43,10 @@ DEFINE_SHADE(shade_avx2, __attribute__((target("avx2"))))
 modal_status modal_shade_cpu(const modal_shade_task *task, modal_stream *stream, modal_error *err)
 {
     (void)stream, (void)err;
-    int32_t first_row, end_row;
+    int32_t first_row, end_row, left, right;
     shade_rows(task, &first_row, &end_row);
-    const int64_t n = (int64_t)task->width * (end_row - first_row), from = (int64_t)task->width * first_row;
+    shade_columns(task, &left, &right);
+    const int64_t from = (int64_t)task->width * first_row + left, n = (int64_t)task->width * (end_row - 1) + right - from;
     const modal_raster_view view = *task->view;
     void (*const shade)(const modal_shade_task *, const modal_raster_view *, int64_t, int64_t) =
         modal_cpu_simd() >= MODAL_SIMD_AVX2 ? shade_avx2 : shade_base;

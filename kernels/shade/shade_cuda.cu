@@ -6,10 +6,10 @@
 
 namespace {
 
-template <int SAMPLES, int HAS> __global__ void __launch_bounds__(128, HAS ? 4 : 8) shade(const modal_shade_task task, int first, int end)
+template <int SAMPLES, int HAS> __global__ void __launch_bounds__(128, HAS ? 4 : 8) shade(const modal_shade_task task, int first, int end, int left, int right)
 {
     const int x = blockIdx.x * 16 + threadIdx.x % 8 + threadIdx.x / 64 * 8, y = first + blockIdx.y * 8 + threadIdx.x / 8 % 8;
-    if (x >= task.width || y >= end) return;
+    if (x < left || x >= right || y >= end) return;
     const modal_raster_view view = *task.view;
     const int64_t pixel = (int64_t)y * task.width + x;
     float limited[3], full[3];
@@ -23,32 +23,33 @@ template <int SAMPLES, int HAS> __global__ void __launch_bounds__(128, HAS ? 4 :
 }
 
 // By itself, so that pictures without it keep their registers.
-__global__ void __launch_bounds__(128) motion(const modal_shade_task task, int first, int end)
+__global__ void __launch_bounds__(128) motion(const modal_shade_task task, int first, int end, int left, int right)
 {
     const int x = blockIdx.x * 16 + threadIdx.x % 8 + threadIdx.x / 64 * 8, y = first + blockIdx.y * 8 + threadIdx.x / 8 % 8;
-    if (x >= task.width || y >= end) return;
+    if (x < left || x >= right || y >= end) return;
     shade_motion(&task, task.view, task.view_before, (int64_t)y * task.width + x, task.samples);
 }
 
-template <int SAMPLES> void launch(const modal_shade_task &task, dim3 blocks, int first, int end, cudaStream_t in)
+template <int SAMPLES> void launch(const modal_shade_task &task, dim3 blocks, const int of[4], cudaStream_t in)
 {
     const int has = shade_has(&task);
-    if (has == 0) shade<SAMPLES, 0><<<blocks, 128, 0, in>>>(task, first, end);
-    if (has == SHADE_IMAGES) shade<SAMPLES, SHADE_IMAGES><<<blocks, 128, 0, in>>>(task, first, end);
-    if (has & SHADE_LAYERS) shade<SAMPLES, SHADE_IMAGES | SHADE_LAYERS><<<blocks, 128, 0, in>>>(task, first, end);
+    if (has == 0) shade<SAMPLES, 0><<<blocks, 128, 0, in>>>(task, of[0], of[1], of[2], of[3]);
+    if (has == SHADE_IMAGES) shade<SAMPLES, SHADE_IMAGES><<<blocks, 128, 0, in>>>(task, of[0], of[1], of[2], of[3]);
+    if (has & SHADE_LAYERS) shade<SAMPLES, SHADE_IMAGES | SHADE_LAYERS><<<blocks, 128, 0, in>>>(task, of[0], of[1], of[2], of[3]);
 }
 
 } // namespace
 
 extern "C" modal_status modal_shade_cuda(const modal_shade_task *task, modal_stream *stream, modal_error *err)
 {
-    int32_t first, end;
-    shade_rows(task, &first, &end);
-    const dim3 blocks((task->width + 15) / 16, (end - first + 7) / 8);
+    int32_t of[4]; // rows, columns
+    shade_rows(task, &of[0], &of[1]);
+    shade_columns(task, &of[2], &of[3]);
+    const dim3 blocks((task->width + 15) / 16, (of[1] - of[0] + 7) / 8);
     const cudaStream_t in = (cudaStream_t)stream;
-    if (task->samples == 1) launch<1>(*task, blocks, first, end, in);
-    if (task->samples == 4) launch<4>(*task, blocks, first, end, in);
-    if (task->samples == 8) launch<8>(*task, blocks, first, end, in);
-    if (task->motion) motion<<<blocks, 128, 0, in>>>(*task, first, end);
+    if (task->samples == 1) launch<1>(*task, blocks, of, in);
+    if (task->samples == 4) launch<4>(*task, blocks, of, in);
+    if (task->samples == 8) launch<8>(*task, blocks, of, in);
+    if (task->motion) motion<<<blocks, 128, 0, in>>>(*task, of[0], of[1], of[2], of[3]);
     return modal_cuda_launched("shade", err);
 }

@@ -363,4 +363,11 @@ RASTER_INLINE void shade_rows(const modal_shade_task *task, int32_t *first, int3
     *end = all ? task->height : task->end_row;
 }
 
+/* The same of columns; of several rows they are all. */
+RASTER_INLINE void shade_columns(const modal_shade_task *task, int32_t *first, int32_t *end)
+{
+    *first = task->end_column > 0 ? task->first_column : 0;
+    *end = task->end_column > 0 ? task->end_column : task->width;
+}
+
 #endif

@@ -4,9 +4,10 @@
 modal_status modal_shade_ref(const modal_shade_task *task, modal_stream *stream, modal_error *err)
 {
     (void)stream, (void)err;
-    int32_t first, end;
+    int32_t first, end, left, right;
     shade_rows(task, &first, &end);
-    for (int64_t pixel = (int64_t)task->width * first; pixel < (int64_t)task->width * end; pixel++) {
+    shade_columns(task, &left, &right);
+    for (int64_t pixel = (int64_t)task->width * first + left; pixel < (int64_t)task->width * (end - 1) + right; pixel++) {
         float limited[3], full[3];
         shade_pixel(task, task->view, pixel, task->samples, shade_has(task), limited, full);
         for (int k = 0; task->picture && k < 3; k++) task->picture[4 * pixel + k] = shade_srgb(limited[k]);

@@ -318,40 +318,66 @@ static void end_pass(const opened_stage *o, modal_render_pass pass, double *sinc
     *since = at;
 }
 
-/* Shades rows by rows, as many at once as their layers have room for. Which rows makes no difference to the bytes. */
+/* A part of a picture: some whole rows, or columns of one. */
+typedef struct part {
+    int32_t row, end_row, column, end_column;
+} part;
+
+/* Less of it, so that `needed` fragments for all of it become those for which there is room; 0: it is one pixel. */
+static int make_smaller(opened_stage *o, part *p, int64_t needed)
+{
+    const int rows = p->end_row - p->row, columns = p->end_column - p->column;
+    const double share = 0.9 * (double)o->layers.capacity / (double)needed;
+    if (rows > 1) {
+        o->rows = (int32_t)(rows * share) > 1 ? (int32_t)(rows * share) : 1;
+        p->end_row = p->row + o->rows;
+    } else if (columns > 1) {
+        p->end_column = p->column + ((int32_t)(columns * share) > 1 ? (int32_t)(columns * share) : 1);
+    }
+    return rows > 1 || columns > 1;
+}
+
+/* What comes after it. Rows grow where there is room for four times as many. */
+static void go_on(opened_stage *o, part *p, int64_t needed, int32_t width, int32_t height)
+{
+    const int whole = p->column == 0 && p->end_column == width;
+    if (whole && needed < o->layers.capacity / 4 && p->end_row - p->row == o->rows && o->rows < height)
+        o->rows = o->rows > height / 2 ? height : 2 * o->rows;
+    const int columns = p->end_column - p->column;
+    p->column = p->end_column < width ? p->end_column : 0;
+    if (p->column == 0) p->row = p->end_row;
+    p->end_row = p->column > 0 ? p->row + 1 : p->row + o->rows < height ? p->row + o->rows : height;
+    p->end_column = p->column > 0 && p->column + columns < width ? p->column + columns : width;
+}
+
+/* Shades parts, as large as their layers have room for. Which parts makes no difference to the bytes. */
 static modal_status queue_layers(opened_stage *o, modal_stream *stream, modal_shade_task *shade, double *since, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_layers_task layers = o->layers;
+    part p = {.end_row = o->rows < shade->height ? o->rows : shade->height, .end_column = shade->width};
     layers.mesh = shade->mesh, layers.view = shade->view;
     shade->layers = layers.layers, shade->fragments = layers.fragments;
-    for (int32_t row = 0; row < shade->height;) {
+    while (p.row < shade->height) {
         int64_t needed = 0;
-        layers.first_row = row;
-        layers.end_row = row + o->rows < shade->height ? row + o->rows : shade->height;
+        layers.first_row = p.row, layers.end_row = p.end_row, layers.first_column = p.column, layers.end_column = p.end_column;
         MODAL_TRY(o->device.kernels->layers(&layers, stream, err));
         MODAL_TRY(modal_device_copy_out(&o->device, &needed, layers.needed, sizeof needed, stream, err));
         MODAL_TRY(modal_device_stream_wait(&o->device, stream, err));
         end_pass(o, MODAL_PASS_LAYERS, since);
-        const int32_t rows = layers.end_row - row;
         if (needed > layers.capacity) {
-            if (rows == 1)
-                MODAL_FAIL(err, MODAL_ERROR_MEMORY, "row %d: %" PRId64 " layers of samples are seen through, room for %" PRId64, row, needed,
-                           layers.capacity);
-            const int32_t fit = (int32_t)((double)rows * 0.9 * (double)layers.capacity / (double)needed);
-            o->rows = fit > 1 ? fit : 1;
-            continue;
+            if (make_smaller(o, &p, needed)) continue;
+            MODAL_FAIL(err, MODAL_ERROR_MEMORY, "pixel (%d, %d): %" PRId64 " layers of samples are seen through, room for %" PRId64, p.column, p.row,
+                       needed, layers.capacity);
         }
-        shade->first_row = row, shade->end_row = layers.end_row;
+        shade->first_row = p.row, shade->end_row = p.end_row, shade->first_column = p.column, shade->end_column = p.end_column;
         MODAL_TRY(o->device.kernels->shade(shade, stream, err));
         end_pass(o, MODAL_PASS_SHADING, since);
-        row = layers.end_row;
+        go_on(o, &p, needed, shade->width, shade->height);
         if (o->stage->times) {
 #pragma omp atomic
             o->stage->times->n_tiles++;
         }
-        if (needed < layers.capacity / 4 && rows == o->rows && o->rows < shade->height)
-            o->rows = o->rows > shade->height / 2 ? shade->height : 2 * o->rows;
     }
 done:
     return status;

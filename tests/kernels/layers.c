@@ -29,15 +29,16 @@ typedef struct arrays {
     const modal_raster_view *view;
 } arrays;
 
-static lists list(harness *h, const modal_device *device, const arrays *in, const picture *p, int first, int end, int64_t capacity)
+static lists list_part(harness *h, const modal_device *device, const arrays *in, const picture *p, const int rows[2], const int columns[2], int64_t capacity)
 {
+    const int first = rows[0], end = rows[1];
     modal_error err = {0};
     modal_stream *stream = device == h->device ? h->stream : NULL;
     const int64_t n = (int64_t)(end - first) * p->width * p->samples;
     lists got = {0, harness_alloc(n + 1, 4), harness_alloc(capacity + 1, 8)};
     modal_layers_task task = {.mesh = in->mesh, .view = in->view, .width = p->width, .height = p->height, .samples = p->samples, .cull = p->cull,
                               .only = MODAL_RASTER_BLEND, .keys = in->keys, .submitted = p->submitted, .most_alpha = 0.45f, .paint = in->paint,
-                              .first_row = first, .end_row = end, .capacity = capacity};
+                              .first_row = first, .end_row = end, .first_column = columns[0], .end_column = columns[1], .capacity = capacity};
     harness_ok(h, modal_device_alloc(device, &task.scratch, modal_layers_scratch_bytes(in->mesh.n_points + in->mesh.n_more, in->mesh.n_triangles, n), 1,
                                      "scratch", &err), &err);
     harness_ok(h, modal_device_alloc(device, &task.layers, n + 1, 4, "layers", &err), &err);
@@ -55,7 +56,28 @@ static lists list(harness *h, const modal_device *device, const arrays *in, cons
     return got;
 }
 
+static lists list(harness *h, const modal_device *device, const arrays *in, const picture *p, int first, int end, int64_t capacity)
+{
+    return list_part(h, device, in, p, (const int[2]){first, end}, (const int[2]){0, 0}, capacity);
+}
+
 static void drop(lists *l) { free(l->layers), free(l->fragments); }
+
+/* Columns of a row: there as in the whole, elsewhere nothing. */
+static void check_columns(harness *h, const arrays *there, const picture *p, const lists *want, int64_t needed)
+{
+    const int row = p->height / 2, columns[2] = {p->width / 3, p->width / 3 + (p->width + 1) / 2};
+    lists part = list_part(h, h->device, there, p, (const int[2]){row, row + 1}, columns, needed);
+    int64_t at = 0, begin = (int64_t)row * p->width * p->samples;
+    for (int64_t i = 0; i < (int64_t)p->width * p->samples; i++) {
+        const int64_t column = i / p->samples, n = column < columns[0] || column >= columns[1] ? 0 : want->layers[begin + i + 1] - want->layers[begin + i];
+        if (part.layers[i] != at || memcmp(part.fragments + at, want->fragments + want->layers[begin + i], 8 * (size_t)n) != 0)
+            harness_fail(h, "sample %lld of row %d: not those of the whole", (long long)i, row);
+        at += n;
+    }
+    if (part.needed != at) harness_fail(h, "columns %d to %d: %lld fragments, not %lld", columns[0], columns[1], (long long)part.needed, (long long)at);
+    drop(&part);
+}
 
 /* The keys that kernels/raster finds, of all triangles that are not blended, or of triangle t by itself. */
 static void see(harness *h, const modal_device *host, const arrays *here, const picture *p, int64_t t, void *scratch, uint64_t *keys)
@@ -130,6 +152,7 @@ static void check(harness *h, raster_scene *s, const modal_raster_view *view, co
             harness_fail(h, "rows %d to %d are not those of the whole", first, end);
         drop(&part);
     }
+    check_columns(h, &there, p, &want, needed);
     h->n_values += n + needed;
     drop(&none), drop(&want), drop(&got);
     free(keys), free(scratch);

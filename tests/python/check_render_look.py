@@ -93,6 +93,27 @@ run("s.h5", "some", "--look", "blend.json", "--size", "900x900", "-q", "-j3", "-
 check(json.load(open("r.json", encoding="utf-8"))["layer_tiles"] > 1, "the picture was done at once")
 check(filecmp.cmp("all/png/000000.png", "some/png/000000.png", shallow=False), "parts of rows have other bytes")
 
+# more layers in a row than there is room for: columns of it
+N, ALPHA = 20, np.array([0.3, 0.15])
+with open("many.obj", "w", encoding="utf-8") as f:
+    for y in range(N):
+        f.write("".join(f"v {x} {y / 100} {z}\n" for x, z in ((0, 0), (2, 0), (2, 2), (0, 2))))
+    f.write("".join(f"f {4 * y + 1} {4 * y + 2} {4 * y + 3} {4 * y + 4}\n" for y in range(N)))
+run("--rigid", "many.obj", "many.h5", "-q", tool="modalpack")
+COLOURS = np.array([[0.9, 0.2, 0.1], [0.1, 0.3, 0.8]])
+with open("many.json", "w", encoding="utf-8") as f:
+    json.dump({"look": 1, "materials": {name: {"two_sided": True, "diffuse": COLOURS[i].tolist(), "opacity": ALPHA[i], "alpha": "blend"}
+                                        for i, name in enumerate("ab")},
+               "ambient": [1, 1, 1], "cameras": [{"eye": [1, -0.5, 1], "target": [1, 0, 1], "fov": 0.01}], "background": BACK.tolist(),
+               "shapes": [{"shape": 0, "runs": [{"first": 2 * y, "count": 2, "material": "ab"[y % 2]} for y in range(N)]}]}, f)
+run("many.h5", "o", "-f", "--look", "many.json", "--size", "700x3", "--samples", 8, "--buffers", "colour", "-q", "--report", "r.json")
+check(json.load(open("r.json", encoding="utf-8"))["layer_tiles"] > 3, "rows were done at once")
+want = BACK
+for y in reversed(range(N)):
+    want = ALPHA[y % 2] * COLOURS[y % 2] + (1 - ALPHA[y % 2]) * want
+c = np.load("o/colour/000000.npy")
+check(np.abs(c - want).max() < 1e-5, "columns of a row", np.abs(c - want).max())
+
 # shadows on the sheet behind: of the cut-out's left half; of what is blended by --shadow-alpha
 sun = [{"direction": [0, 1, 0], "colour": [1, 1, 1]}]
 aside = {"ambient": [0, 0, 0], "cameras": [{"eye": [-12, -8, 1], "target": [1, 1, 1], "fov": 0.25}]}

@@ -54,7 +54,8 @@ static modal_status parse_buffers(const char *text, modalrender_request *r, moda
                (strlen(modal_render_arrays[i].name) != length || strncmp(modal_render_arrays[i].name, c, length) != 0))
             i++;
         if (i == MODAL_RENDER_BUFFERS)
-            return modal_error_set(err, MODAL_ERROR_USAGE, "--buffers: none of colour, depth, normal, position, motion, object, triangle, %.*s", (int)length, c);
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--buffers: none of colour, depth, normal, position, motion, object, triangle, %.*s",
+                                   (int)length, c);
         if (r->buffers[i]++) return modal_error_set(err, MODAL_ERROR_USAGE, "--buffers: twice, %s", modal_render_arrays[i].name);
         c = c[length] ? c + length + 1 : NULL;
     }
