@@ -70,6 +70,7 @@ static json_t *primitive_json(const glb_scene *g, const glb_shape *s, int64_t in
     json_t *attributes = json_object_get(primitive, "attributes");
     if (normals) json_object_set_new(attributes, "NORMAL", json_integer(modal_glb_normals_array(s)));
     if (s->uv >= 0) json_object_set_new(attributes, "TEXCOORD_0", json_integer(s->uv));
+    if (s->colour >= 0) json_object_set_new(attributes, "COLOR_0", json_integer(s->colour));
     if (material >= 0) json_object_set_new(primitive, "material", json_integer(material));
     if (s->n_targets == 0) return primitive;
     json_t *targets = json_array();

@@ -25,7 +25,9 @@ typedef struct glb_array {
 typedef struct glb_shape {
     int used;
     int64_t first_array;
-    int64_t uv; /* array of texture coordinates, -1: none */
+    int64_t uv;     /* array of texture coordinates, -1: none */
+    int64_t colour; /* of colours, -1: none */
+    int64_t first_point; /* of the first object that has it, in a frame */
     int32_t n_targets;
     int32_t *modes;       /* [n_targets] those that move */
     double *low, *spread; /* [n_modes] least of q and 0; most of q and 0, minus that */

@@ -50,13 +50,13 @@ modal_status modal_glb_size(const modal_sequence_info *info, int64_t *disk_bytes
         const int normals = info->target_normals;
         const int64_t n = modal_glb_vertices(&g, i), crease_bytes = MODAL_GLB_NORMALS_BYTES + 48;
         const int64_t memory = 36 * n + 12 * s->surface.n_triangles + (normals ? (MODAL_GLB_NORMALS_BYTES + 24 + 12) * n : 0) +
-                               (info->look ? 20 * n + 28 * s->surface.n_triangles : 0) +
+                               (info->texture ? 16 * n : 0) + (info->look ? 20 * n + 28 * s->surface.n_triangles : 0) +
                                (info->creases ? 16 * n + 24 * s->surface.n_triangles + crease_bytes * info->creases[i].n_wedges : 0) +
                                12 * n * modal_glb_targets_at_once(&s->surface, s->modes.n_modes) +
                                modal_glb_tiles_at_once(s) * s->modes.n_modes * 3 * MODAL_TILE * 4;
         if (memory > *memory_bytes) *memory_bytes = memory;
         bytes += 12.0 * (double)n * (s->modes.n_modes + 1.0) * (normals > 1 ? 2 : 1) + 12.0 * (double)n * (normals == 1) +
-                 (info->look ? 8.0 * (double)n : 0) + 12.0 * (double)s->surface.n_triangles +
+                 (info->look ? 8.0 * (double)n : 0) + (info->texture ? 16.0 * (double)n : 0) + 12.0 * (double)s->surface.n_triangles +
                  800.0 * (s->modes.n_modes + 3.0);
     }
     *memory_bytes += 1 << 20;
@@ -155,6 +155,17 @@ done:
     return status;
 }
 
+static modal_status plan_colour(glb_scene *g, int32_t shape, modal_error *err)
+{
+    glb_shape *s = &g->shapes[shape];
+    s->colour = -1;
+    s->first_point = 0;
+    if (!g->info->texture || !g->info->texture->colours) return MODAL_OK;
+    for (int32_t i = 0; g->basis->objects[i].shape != shape; i++) s->first_point += g->basis->shapes[g->basis->objects[i].shape].surface.n_vertices;
+    s->colour = g->n_arrays;
+    return add_array(g, (glb_array){.count = modal_glb_vertices(g, shape), .type = "VEC4", .buffer_target = 34962}, err);
+}
+
 /* Triangles of the array that a shape begins with. */
 static int64_t first_triangles(const glb_scene *g, int32_t shape)
 {
@@ -199,6 +210,7 @@ modal_status modal_glb_plan(glb_scene *g, modal_error *err)
             MODAL_TRY(add_array(g, (glb_array){.count = modal_glb_vertices(g, i), .type = "VEC3",
                                                .buffer_target = 34962}, err));
         MODAL_TRY(plan_look(g, i, err));
+        MODAL_TRY(plan_colour(g, i, err));
     }
     g->times = g->n_arrays;
     int moves = g->info->scene->trajectory->poses != NULL;

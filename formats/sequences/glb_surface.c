@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The arrays of a shape in a GLB: triangles, base, targets, normals, uv. */
+#include <math.h>
 #include <string.h>
 
 #include "formats/sequences/glb_normals.h"
@@ -217,6 +218,29 @@ done:
     return status;
 }
 
+/* glTF has colours of vertices in linear light. */
+static modal_status write_colours(glb_writer *w, int32_t shape, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const glb_shape *g = &w->scene.shapes[shape];
+    const glb_split *split = w->scene.look.splits ? &w->scene.look.splits[shape] : NULL;
+    const int64_t n = w->scene.basis->shapes[shape].surface.n_vertices, n_split = modal_glb_vertices(&w->scene, shape);
+    float *rows = NULL;
+    if (g->colour < 0) return MODAL_OK;
+    MODAL_TRY(modal_alloc(&rows, 4 * n_split, sizeof *rows, "colours", err));
+    for (int64_t i = 0; i < n_split; i++) {
+        const uint8_t *from = w->scene.info->texture->colours + 4 * (g->first_point + (i < n ? i : split->source[i - n]));
+        for (int k = 0; k < 4; k++) {
+            const double c = from[k] / 255.0;
+            rows[4 * i + k] = (float)(k == 3 ? c : c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4)); /* IEC 61966-2-1 */
+        }
+    }
+    MODAL_TRY(modal_glb_put_floats(w, g->colour, rows, n_split, 4, (glb_what){"shape", shape, "colour", -1, "vertex", 0, 1}, err));
+done:
+    modal_free(&rows);
+    return status;
+}
+
 modal_status modal_glb_write_shape(glb_writer *w, int32_t shape, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -226,6 +250,7 @@ modal_status modal_glb_write_shape(glb_writer *w, int32_t shape, modal_error *er
     MODAL_TRY(write_triangles(w, shape, corners, err));
     MODAL_TRY(make_smooth(w, shape, corners, &m, err));
     MODAL_TRY(write_positions(w, shape, &m, err));
+    MODAL_TRY(write_colours(w, shape, err));
 done:
     free_smooth(&m);
     modal_free(&corners);

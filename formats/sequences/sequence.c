@@ -12,11 +12,12 @@ modal_status modal_sequence_bytes(const modal_sequence_info *info, int64_t *byte
 {
     /* A frame's groups, virtual datasets, rows of Steps and XML: 0.9 kB, and 1.0 kB an array. */
     int64_t frame, frames, triangles;
+    const int64_t lasting = (info->uv ? 8 : 0) * (info->n_points + info->n_frames) + (info->texture ? 16 : 0) * (info->n_points + info->n_frames);
     if (!modal_sequence_frame_bytes(info, &frame) || !modal_size_add(frame, 1200 + 1200 * info->arrays.n, &frame) ||
         !modal_size_multiply(frame, info->n_frames, &frames) ||
         !modal_size_multiply(info->volume ? info->volume->offsets[info->volume->n_cells] : info->n_triangles,
                              4 * 8, &triangles) ||
-        !modal_size_add(frames, triangles, bytes) || !modal_size_add(*bytes, (1 << 18) + (info->uv ? 8 * info->n_points + 8 * info->n_frames : 0), bytes))
+        !modal_size_add(frames, triangles, bytes) || !modal_size_add(*bytes, (1 << 18) + lasting, bytes))
         return modal_error_set(err, MODAL_ERROR_INPUT,
                                "sequence: too large, %" PRId64 " frames of %" PRId64 " points",
                                info->n_frames, info->n_points);

@@ -74,6 +74,13 @@ typedef struct modal_sequence_image {
     const char *path;
 } modal_sequence_image;
 
+/* What every point has in all frames: rgba8, or floats. Borrowed. */
+typedef struct modal_sequence_texture {
+    int components;        /* of floats: 1 or 3 */
+    const uint8_t *colours; /* [n_points, 4] red green blue alpha as sRGB, or NULL: */
+    const float *numbers;  /* [n_points, components] */
+} modal_sequence_texture;
+
 struct modal_look;
 struct modal_sequence_paint; /* sequence_paint.h */
 
@@ -101,6 +108,7 @@ typedef struct modal_sequence_info {
     int threads;      /* that a writer may use beside its own; 0: none */
     int target_normals; /* glb: 0 none, 1 those at rest, 2 that targets change to first order */
     const float *uv; /* sequence.vtkhdf: [n_points, 2], v upwards; NULL: none */
+    const modal_sequence_texture *texture; /* sequence.vtkhdf; ply and glb those with colours; NULL: none */
     const modal_sequence_look *look; /* glb, obj: NULL: none; with it the surfaces of the scene have uv where the basis has them */
     const modal_creases *creases; /* [n_shapes of the scene], in stored order: glb splits vertices there and gives each wedge its normals; NULL: none */
     const struct modal_sequence_paint *paint; /* obj: NULL: none; made of look */

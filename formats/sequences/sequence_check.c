@@ -232,6 +232,44 @@ done:
     return status;
 }
 
+/* Values of a texture, where the file says that it has them (formats/modal_colour.md). */
+static modal_status check_colour(const sequence_checked *c, const modal_h5_place *root, const modal_h5_place *vtk)
+{
+    modal_status status = MODAL_OK;
+    modal_h5_place data = {H5I_INVALID_HID, ""}, steps = data, offsets = data;
+    int64_t dims[2] = {c->info.n_points, -1};
+    float *numbers = NULL;
+    uint8_t *colours = NULL;
+    hid_t dataset = H5I_INVALID_HID, space = H5I_INVALID_HID, type = H5I_INVALID_HID;
+    int used = 0;
+    MODAL_TRY(modal_h5_uses_extension(&c->in, root, "modal_colour", &used));
+    if (!used || c->info.n_points < 0 || c->info.n_frames < 0) goto done;
+    MODAL_TRY(modal_h5_enter(&c->in, vtk, "PointData", MODAL_H5_REQUIRED, &data));
+    if (data.id >= 0 && H5Lexists(data.id, "colour", H5P_DEFAULT) > 0) dataset = H5Dopen2(data.id, "colour", H5P_DEFAULT);
+    if (dataset >= 0) space = H5Dget_space(dataset), type = H5Dget_type(dataset);
+    const int rank = space >= 0 && H5Sget_simple_extent_ndims(space) == 1 ? 1 : 2, is_float = type >= 0 && H5Tget_class(type) == H5T_FLOAT;
+    dims[1] = is_float ? 3 : 4;
+    if (data.id >= 0 && is_float)
+        MODAL_TRY(modal_h5_read_array(&c->in, &data, "colour", MODAL_H5_F32, rank, dims, MODAL_H5_REQUIRED, &numbers));
+    else if (data.id >= 0)
+        MODAL_TRY(modal_h5_read_array(&c->in, &data, "colour", MODAL_H5_U8, 2, dims, MODAL_H5_REQUIRED, &colours));
+    if (numbers)
+        MODAL_TRY(modal_rule_finite_float(&c->in.checker, "/VTKHDF/PointData/colour", numbers, dims[0], rank == 1 ? 1 : 3, (modal_axes){"point", "column"}));
+    MODAL_TRY(modal_h5_enter(&c->in, vtk, "Steps", MODAL_H5_REQUIRED, &steps));
+    if (steps.id >= 0) MODAL_TRY(modal_h5_enter(&c->in, &steps, "PointDataOffsets", MODAL_H5_REQUIRED, &offsets));
+    if (offsets.id >= 0) MODAL_TRY(modal_sequence_expect_array(c, &offsets, "colour", c->info.n_frames, 0, 0, 0));
+done:
+    if (type >= 0) H5Tclose(type);
+    if (space >= 0) H5Sclose(space);
+    if (dataset >= 0) H5Dclose(dataset);
+    modal_free(&numbers);
+    modal_free(&colours);
+    modal_h5_leave(&offsets);
+    modal_h5_leave(&steps);
+    modal_h5_leave(&data);
+    return status;
+}
+
 /* n points, or m cells, a frame, in every array. */
 static modal_status check_rows(const sequence_checked *c)
 {
@@ -472,6 +510,7 @@ static modal_status check_open_file(sequence_checked *c, const char *path)
         MODAL_TRY(check_steps(c, &vtk));
         MODAL_TRY(check_rows(c));
         MODAL_TRY(check_uv(c, &root, &vtk));
+        MODAL_TRY(check_colour(c, &root, &vtk));
         MODAL_TRY(check_views(c, path));
     }
     MODAL_TRY(check_modal(c));

@@ -25,6 +25,7 @@ typedef struct ply_writer {
     char *properties;                        /* the head's lines */
     const modal_sequence_colour *colour;     /* or NULL */
     uint8_t map[256][3];
+    const uint8_t *texture;                  /* [n_points, 4] of every frame, or NULL */
 } ply_writer;
 
 static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, int64_t *memory_bytes,
@@ -35,7 +36,7 @@ static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, i
     if (info->n_points > INT32_MAX || info->n_triangles > INT32_MAX ||
         !modal_size_multiply(info->n_triangles, 13, &faces) ||
         !modal_sequence_frame_bytes(info, &frame) ||
-        !modal_size_multiply(info->n_points, info->colour ? 3 : 0, &colours) ||
+        !modal_size_multiply(info->n_points, (info->colour ? 3 : 0) + (info->texture ? 4 : 0), &colours) ||
         !modal_size_add(frame, faces + colours + 5000 + 64, &frame) || /* head, rounding to blocks, series */
         !modal_size_multiply(frame, info->n_frames, disk_bytes))
         return modal_error_set(err, MODAL_ERROR_INPUT,
@@ -63,7 +64,7 @@ static modal_status list_properties(ply_writer *w, const modal_sequence_info *in
     modal_status status = MODAL_OK;
     const int64_t line = MODAL_SEQUENCE_LABEL + 16;
     int64_t length = 0;
-    MODAL_TRY(modal_alloc(&w->properties, MODAL_MOST_ARRAYS * MODAL_ARRAY_COMPONENTS + 3, (size_t)line, "properties", err));
+    MODAL_TRY(modal_alloc(&w->properties, MODAL_MOST_ARRAYS * MODAL_ARRAY_COMPONENTS + 7, (size_t)line, "properties", err));
     for (int i = 0; i < info->arrays.n; i++) {
         const modal_array *a = &info->arrays.all[i];
         if (a->of_cells) continue;
@@ -75,6 +76,12 @@ static modal_status list_properties(ply_writer *w, const modal_sequence_info *in
             modal_sequence_label(a, k, 1, label);
             length += snprintf(w->properties + length, (size_t)line, "property float %s\n", label);
         }
+    }
+    w->texture = info->texture ? info->texture->colours : NULL;
+    if (w->texture) {
+        w->stride += 4;
+        length += snprintf(w->properties + length, 4 * (size_t)line,
+                           "property uchar red\nproperty uchar green\nproperty uchar blue\nproperty uchar alpha\n");
     }
     w->colour = info->colour;
     if (!w->colour) goto done;
@@ -147,7 +154,7 @@ static modal_status write_vertices(ply_writer *w, const modal_frames *frames, in
 {
     modal_status status = MODAL_OK;
     const int64_t stride = w->stride, piece = MODAL_FILE_OUT_PIECE / stride;
-    if (w->n_arrays == 1 && !w->colour) /* as they are */
+    if (w->n_arrays == 1 && !w->colour && !w->texture) /* as they are */
         return modal_file_out_write(&w->out, frames->arrays[0] + 3 * w->n_points * frame, 12 * w->n_points, err);
     for (int64_t first = 0, n; first < w->n_points; first += n) {
         n = w->n_points - first < piece ? w->n_points - first : piece;
@@ -161,6 +168,8 @@ static modal_status write_vertices(ply_writer *w, const modal_frames *frames, in
                     components, n);
             at += 4 * components;
         }
+        for (int64_t v = 0; w->texture && v < n; v++) memcpy(to + at + v * stride, w->texture + 4 * (first + v), 4);
+        if (w->texture) at += 4;
         if (w->colour)
             scatter_colours(to + at, stride, w, w->colour->values + w->n_points * frame + first, n);
         modal_file_out_filled(&w->out, to + n * stride);

@@ -84,7 +84,7 @@ static modal_status make_arrays(modal_sequence_writer *w, hid_t vtk, const modal
     modal_status status = MODAL_OK;
     char path[MODAL_SEQUENCE_PATH];
     hid_t points = H5I_INVALID_HID, cells = H5I_INVALID_HID, plist = H5I_INVALID_HID;
-    if (info->uv) { /* the head has made it */
+    if (info->uv || info->texture) { /* the head has made it */
         if ((points = H5Gopen2(vtk, "PointData", H5P_DEFAULT)) < 0) MODAL_TRY(failed("/VTKHDF/PointData", "cannot be opened", err));
     } else {
         MODAL_TRY(modal_h5_make_group(vtk, "PointData", &points, err));

@@ -130,19 +130,23 @@ done:
     return modal_h5_end_group(&group, status, err);
 }
 
-/* Texture coordinates, which every frame has (formats/modal_uv.md). */
-static modal_status write_uv(hid_t vtk, const modal_sequence_info *info, modal_error *err)
+/* What every frame has: texture coordinates (formats/modal_uv.md), colours (formats/modal_colour.md). */
+static modal_status write_lasting(hid_t vtk, const modal_sequence_info *info, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const int64_t dims[2] = {info->n_points, 2};
+    const modal_sequence_texture *texture = info->texture;
+    const int64_t dims[2] = {info->n_points, 2}, wide[2] = {info->n_points, texture && texture->colours ? 4 : texture ? texture->components : 0};
     int64_t *zeros = NULL;
     hid_t points = H5I_INVALID_HID, steps = H5I_INVALID_HID, offsets = H5I_INVALID_HID;
     MODAL_TRY(modal_alloc_zero(&zeros, info->n_frames, sizeof *zeros, "steps", err));
     MODAL_TRY(modal_h5_make_group(vtk, "PointData", &points, err));
-    MODAL_TRY(modal_h5_write_array(points, "TCoords", MODAL_H5_F32, 2, dims, info->uv, err));
+    if (info->uv) MODAL_TRY(modal_h5_write_array(points, "TCoords", MODAL_H5_F32, 2, dims, info->uv, err));
+    if (texture && texture->colours) MODAL_TRY(modal_h5_write_array(points, "colour", MODAL_H5_U8, 2, wide, texture->colours, err));
+    else if (texture) MODAL_TRY(modal_h5_write_array(points, "colour", MODAL_H5_F32, wide[1] > 1 ? 2 : 1, wide, texture->numbers, err));
     if ((steps = H5Gopen2(vtk, "Steps", H5P_DEFAULT)) < 0 || (offsets = H5Gopen2(steps, "PointDataOffsets", H5P_DEFAULT)) < 0)
         MODAL_TRY(failed("/VTKHDF/Steps", "cannot be opened", err));
-    MODAL_TRY(write_i64(offsets, "TCoords", info->n_frames, zeros, err));
+    if (info->uv) MODAL_TRY(write_i64(offsets, "TCoords", info->n_frames, zeros, err));
+    if (texture) MODAL_TRY(write_i64(offsets, "colour", info->n_frames, zeros, err));
 done:
     modal_free(&zeros);
     status = modal_h5_end_group(&offsets, status, err);
@@ -172,7 +176,9 @@ modal_status modal_sequence_write_head(hid_t file, hid_t *vtk, const modal_seque
     hid_t modal = H5I_INVALID_HID;
     MODAL_TRY(modal_h5_write_text(file, "modal_type", MODAL_SEQUENCE_TYPE, err));
     MODAL_TRY(modal_h5_write_text(file, "modal_version", MODAL_SEQUENCE_VERSION_TEXT, err));
-    if (info->uv) MODAL_TRY(modal_h5_write_text(file, "extensions_used", "modal_uv", err));
+    static const char *const extensions[] = {"", "modal_uv", "modal_colour", "modal_colour modal_uv"};
+    const int used = !!info->uv + 2 * !!info->texture;
+    if (used) MODAL_TRY(modal_h5_write_text(file, "extensions_used", extensions[used], err));
     MODAL_TRY(modal_h5_make_group(file, "modal", &modal, err));
     MODAL_TRY(write_modal(modal, info, err));
     MODAL_TRY(modal_h5_make_group(file, "VTKHDF", vtk, err));
@@ -183,7 +189,7 @@ modal_status modal_sequence_write_head(hid_t file, hid_t *vtk, const modal_seque
     for (int kind = 0; !info->volume && kind < SEQUENCE_TOPOLOGIES; kind++)
         MODAL_TRY(write_cells(*vtk, info, kind, err));
     MODAL_TRY(write_steps(*vtk, info, err));
-    if (info->uv) MODAL_TRY(write_uv(*vtk, info, err));
+    if (used) MODAL_TRY(write_lasting(*vtk, info, err));
 done:
     return modal_h5_end_group(&modal, status, err);
 }

@@ -70,6 +70,8 @@ static const tool_option options[] = {
     {"crease", 0, "DEG|vn", NULL,
      "glb and obj: edges sharper than this at rest, 0 to 180 degrees, give their corners normals of their own; vertices are split there. vn: the edges "
      "where the .obj that modalpack read has several normals.", 0},
+    {"texture", 0, "TEX.h5", NULL,
+     "Values of an octree texture (modaltex) at the points, in vtkhdf, colours also in ply and glb; also said as --fields colour.", TOOL_READS},
     TOOL_OPTION_LOOK,
     TOOL_OPTION_ANY_PATH,
     TOOL_OPTION_SLOW_MOTION("glb and mdd show"),
@@ -165,7 +167,7 @@ static int64_t held_bytes(const modaldeform_request *r, const modaldeform_input 
     /* Batches are gathered: at most all frames again, and their velocities. */
     bytes *= 1 + (in->step > 1) + r->speed;
     bytes += 24 * in->n_triangles + 8 * in->n;
-    bytes += modaldeform_look_bytes(&in->look);
+    bytes += modaldeform_look_bytes(&in->look) + (in->texture_values ? 12 * in->n_points : 0);
     if (r->show_arrays) bytes += 12 * (int64_t)in->modes.n * in->n_points;
     if (r->curved) bytes += modaldeform_curvature_bytes(in->n_points, in->n_triangles);
     if (in->stress) bytes += modal_stress_frames_bytes(in->stress);
@@ -313,7 +315,8 @@ static modal_sequence_info describe(tool *t, const modaldeform_request *r, const
         .source_hash = r->swings ? in->trajectory.basis_hash : in->trajectory_hash,
         .precision = r->precision, .threads = r->threads, .n_probes = in->n_probes, .probes = in->probes, .scene = scene,
         .target_normals = tool_count(&t->arguments, "normals") || r->creases.degrees >= 0 ? (int)r->deform.normals : 0,
-        .uv = in->look.uv, .look = in->look.about.look ? &in->look.about : NULL, .paint = in->look.paint.paints ? &in->look.paint : NULL,
+        .uv = in->look.uv, .texture = in->texture_values ? &in->texture : NULL,
+        .look = in->look.about.look ? &in->look.about : NULL, .paint = in->look.paint.paints ? &in->look.paint : NULL,
         .creases = in->creases, .frame_creases = in->frame_creases.corners ? &in->frame_creases : NULL,
         .slow_motion = slow_motion_of(t, r, in), .sound = r->sound ? &in->sound.about : NULL, .volume = r->volume ? cells : NULL};
 }

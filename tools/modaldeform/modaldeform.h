@@ -51,6 +51,8 @@ typedef struct modaldeform_request {
     double amplitude;       /* of their swing: the largest displacement, a share of the box's diagonal */
     int show_arrays;        /* they are arrays of one frame instead */
     const char *look_path; /* --look, or NULL */
+    const char *texture_path; /* --texture, or NULL */
+    int colour;            /* --fields colour */
     modal_crease_rule creases; /* --crease */
     int any_path;
     double slow_motion;   /* --slow-motion, 0: auto, -1: not given */
@@ -104,6 +106,9 @@ typedef struct modaldeform_input {
     int64_t n_probes;
     modal_sequence_probe *probes;
     modaldeform_look look;
+    void *texture_values; /* [n_points] with --texture, */
+    modal_sequence_texture texture; /* what of them the writers are told; neither: colours and numbers are NULL */
+    char texture_hash[MODAL_HASH_TEXT];
     int32_t n_creases;
     modal_creases *creases;      /* [n_creases] of the shapes, with --crease and glb */
     modal_creases frame_creases; /* of a frame, with --crease and obj */
@@ -162,6 +167,12 @@ void modaldeform_free_look(modaldeform_look *look);
 
 /* The triangles of frames, once they are known: nothing without --look or without obj. */
 modal_status modaldeform_paint_frames(const modaldeform_request *r, modaldeform_input *in, modal_error *err);
+
+/* modaldeform_texture.c */
+/* MODAL_ERROR_USAGE where no format shows a texture. After the formats are known. */
+modal_status modaldeform_check_texture(const tool_arguments *a, modaldeform_request *r, modal_error *err);
+/* Nothing without --texture. Once the points are known. */
+modal_status modaldeform_read_texture(tool *t, const modaldeform_request *r, modaldeform_input *in, modal_error *err);
 
 /* modaldeform_creases.c */
 /* MODAL_ERROR_USAGE where no format shows creases. After the formats and the normals are known. */

@@ -40,7 +40,7 @@ static modal_status kind_option(const tool_arguments *a, const char *option, con
 }
 
 static modal_status parse_fields(const char *text, int wanted[N_FIELDS], int curvature[MODAL_CURVATURE_FIELDS],
-                                 modal_error *err)
+                                 int *colour, modal_error *err)
 {
     if (!text) return MODAL_OK;
     const char *c = text, *part;
@@ -48,6 +48,10 @@ static modal_status parse_fields(const char *text, int wanted[N_FIELDS], int cur
         const size_t length = modaldeform_list_part(&c, &part);
         int i = 0;
         while (i < N_FIELDS && (strlen(fields[i]) != length || strncmp(part, fields[i], length) != 0)) i++;
+        if (i == N_FIELDS && length == 6 && strncmp(part, "colour", length) == 0) {
+            if ((*colour)++) return modal_error_set(err, MODAL_ERROR_USAGE, "--fields: twice, colour");
+            continue;
+        }
         if (i == N_FIELDS) {
             char name[MODAL_ARRAY_NAME];
             modal_error fault = {0};
@@ -123,7 +127,7 @@ modal_status modaldeform_read_fields(tool *t, modaldeform_request *r, modal_erro
                    r->normals_name);
     if (r->volume && (r->deform.normals != MODAL_NORMALS_NONE || r->deform.tangents != MODAL_TANGENTS_NONE))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--output-mesh: a volume has no normals and no tangents");
-    MODAL_TRY(parse_fields(tool_value(a, "fields"), wanted, r->curvature, err));
+    MODAL_TRY(parse_fields(tool_value(a, "fields"), wanted, r->curvature, &r->colour, err));
     for (int i = 0; i < N_FIELDS; i++)
         if (wanted[i]) {
             strcat(r->fields_text, r->fields_text[0] ? "," : " --fields ");

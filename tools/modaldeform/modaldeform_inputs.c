@@ -108,6 +108,8 @@ modal_status modaldeform_read_request(tool *t, modaldeform_request *r, modal_err
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--show: not swing or arrays, %s", show);
     MODAL_TRY(check_slow_motion(a, r, err));
     MODAL_TRY(modaldeform_check_look(a, r, err));
+    MODAL_TRY(modaldeform_check_texture(a, r, err));
+    if (r->colour && !r->texture_path) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fields: colour is that of a --texture, which is absent");
     MODAL_TRY(modaldeform_check_creases(a, r, err));
     MODAL_TRY(modaldeform_check_sound(t, r, err));
     MODAL_TRY(modaldeform_check_probes(t, r, err));
@@ -185,13 +187,13 @@ static modal_status describe_arguments(const modaldeform_request *r, modaldeform
     char swing[64] = "";
     if (r->swings)
         snprintf(swing, sizeof swing, " --amplitude %.17g%%%s", 100 * r->amplitude, r->show_arrays ? " --show arrays" : "");
-    snprintf(in->arguments, (size_t)length, "modaldeform %s%s%s%s%s%s%s%s %s --normals %s%s%s%s%s%s --order %s",
+    snprintf(in->arguments, (size_t)length, "modaldeform %s%s%s%s%s%s%s%s %s --normals %s%s%s%s%s%s%s%s --order %s",
              r->trajectory_path, r->basis_path ? " --basis " : "", r->basis_path ? r->basis_path : "",
              r->frames_text ? " --frames " : "", r->frames_text ? r->frames_text : "", swing,
              r->modes_text ? " --modes " : "", r->modes_text ? r->modes_text : "",
              r->volume ? " --output-mesh volume" : "", r->normals_name,
              r->deform.tangents ? " --tangents " : "", r->deform.tangents ? r->tangents_name : "",
-             r->fields_text,
+             r->fields_text, r->texture_path ? " --texture " : "", in->texture_hash,
              r->precision > 0 ? " --precision " : "", r->precision > 0 ? r->precision_text : "", r->order);
     return MODAL_OK;
 }
@@ -213,6 +215,7 @@ modal_status modaldeform_read_inputs(tool *t, modaldeform_request *r, modaldefor
         in->times[i] = in->trajectory.times[in->start + i * in->step];
     MODAL_TRY(modal_deform_topology(&in->basis, r->deform.stored_order, &in->n_points,
                                     &in->n_triangles, &in->triangles, err));
+    MODAL_TRY(modaldeform_read_texture(t, r, in, err));
     if (r->show_arrays) MODAL_TRY(modaldeform_add_modes(t, r, &in->modes, err));
     if (r->show_arrays) MODAL_TRY(modaldeform_make_modes(r, in, err));
     MODAL_TRY(describe_arguments(r, in, err));
@@ -241,6 +244,7 @@ void modaldeform_free_inputs(modaldeform_input *in)
     modal_free(&in->basis_path);
     modal_free(&in->times);
     modal_free(&in->triangles);
+    modal_free(&in->texture_values);
     modal_free(&in->probes);
     modal_free(&in->point_numbers);
     modal_solid_cells_free(&in->cells);

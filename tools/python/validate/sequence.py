@@ -49,6 +49,13 @@ class Sequence:
                 uv = file.array("/VTKHDF/PointData/TCoords", "f32", (self.n_points, 2))
                 file.must(uv is None or np.isfinite(uv).all(), "/VTKHDF/PointData/TCoords", "is not finite")
                 self._is("/VTKHDF/Steps/PointDataOffsets/TCoords", np.zeros(self.n_frames))
+            if "modal_colour" in file.extensions:
+                found = file.root.get("VTKHDF/PointData/colour") if "VTKHDF/PointData" in file.root else None
+                is_float = isinstance(found, h5py.Dataset) and found.dtype.kind == "f"
+                shape = (self.n_points, 4) if not is_float else (self.n_points,) if found.ndim == 1 else (self.n_points, 3)
+                colour = file.array("/VTKHDF/PointData/colour", "f32" if is_float else "u8", shape)
+                file.must(colour is None or not is_float or np.isfinite(colour).all(), "/VTKHDF/PointData/colour", "is not finite")
+                self._is("/VTKHDF/Steps/PointDataOffsets/colour", np.zeros(self.n_frames))
 
     def _heap(self):
         """Nothing but mappings of views lies in the global heap: nothing has a variable length."""
