@@ -54,4 +54,12 @@ static inline int64_t modal_bricks_point(const modal_bricks *b, int64_t brick, i
     return b->masks[brick] & bit ? b->first[brick] + __builtin_popcountll(b->masks[brick] & (bit - 1)) : -1;
 }
 
+/* The number of a lattice point of a finished set, or -1. */
+static inline int64_t modal_bricks_sample(const modal_bricks *b, const int64_t c[3])
+{
+    if (c[0] < 0 || c[1] < 0 || c[2] < 0) return -1;
+    const int64_t brick = modal_bricks_find(b, modal_morton(c[0] >> 2, c[1] >> 2, c[2] >> 2));
+    return brick < 0 ? -1 : modal_bricks_point(b, brick, (int)modal_morton(c[0] & 3, c[1] & 3, c[2] & 3));
+}
+
 #endif

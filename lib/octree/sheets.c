@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/octree_lookup/octree_lookup.h"
 #include "lib/base/memory.h"
 #include "lib/base/point_table.h"
 #include "lib/base/sort.h"
@@ -30,12 +29,7 @@ void modal_sheets_free(modal_sheets *s)
     *s = (modal_sheets){0};
 }
 
-int64_t modal_sheets_sample(const modal_sheets *s, const int64_t c[3])
-{
-    if (c[0] < 0 || c[1] < 0 || c[2] < 0) return -1;
-    const int64_t brick = modal_bricks_find(&s->samples, modal_morton(c[0] >> 2, c[1] >> 2, c[2] >> 2));
-    return brick < 0 ? -1 : modal_bricks_point(&s->samples, brick, modal_octree_place((uint32_t)c[0], (uint32_t)c[1], (uint32_t)c[2], 0));
-}
+int64_t modal_sheets_sample(const modal_sheets *s, const int64_t c[3]) { return modal_bricks_sample(&s->samples, c); }
 
 static int32_t cell_at(const modal_sheets *s, const int64_t c[3])
 {
