@@ -44,6 +44,13 @@ if(MODAL_HAVE_MODES)
   set_tests_properties(cli.solids cli.multiplets cli.surfaces cli.hex8 PROPERTIES LABELS cli)
 endif()
 
+# On ranks of an MPI, where SLEPc is.
+if(TARGET modalpack)
+  add_test(NAME mpi.ranks COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_ranks.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+                                  "${MODAL_RANKS_ABSENT}")
+  set_tests_properties(mpi.ranks PROPERTIES LABELS mpi SKIP_RETURN_CODE 77 TIMEOUT 900 PROCESSORS 2)
+endif()
+
 # The same .inp in CalculiX; skipped without ccx.
 if(MODAL_HAVE_MODES)
   add_executable(solve_modes ${CMAKE_CURRENT_SOURCE_DIR}/clients/solve_modes.c)

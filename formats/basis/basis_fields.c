@@ -89,6 +89,7 @@ const char *const modal_basis_groups[GROUP_COUNT] = {"surface", "tables", "modes
                                                     "modal_creases"};
 const char *const modal_mass_rule_names[2] = {"consistent", "lumped"};
 const char *const modal_stiffness_rule_names[2] = {"plain", "incompatible"};
+const char *const modal_basis_route_names[2] = {"slepc direct", "slepc multigrid"};
 const char *const modal_surface_kind_names[2] = {"boundary", "embedded"};
 const char *const modal_basis_kind_names[4] = {"modes", "derivatives", "snapshots", "imported"};
 const char *const modal_basis_factor_names[2] = {"float64", "float32"};

@@ -60,6 +60,7 @@ extern const char *const modal_basis_groups[GROUP_COUNT];
 /* The names of enumerations in the file. */
 extern const char *const modal_mass_rule_names[2];
 extern const char *const modal_stiffness_rule_names[2];
+extern const char *const modal_basis_route_names[2]; /* MODAL_ROUTE_DIRECT, MODAL_ROUTE_MULTIGRID */
 extern const char *const modal_surface_kind_names[2];
 extern const char *const modal_basis_kind_names[4];
 extern const char *const modal_basis_factor_names[2];

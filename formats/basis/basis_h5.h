@@ -10,6 +10,7 @@
 
 #define MODAL_ENERGY_EXTENSION "modal_energy"
 #define MODAL_LEFT_OUT_EXTENSION "modal_left_out"
+#define MODAL_RANKS_EXTENSION "modal_ranks"
 #define MODAL_STIFFNESS_EXTENSION "modal_stiffness"
 #define MODAL_LOOK_EXTENSION "modal_look"
 #define MODAL_CREASES_EXTENSION "modal_creases"

@@ -118,6 +118,15 @@ static modal_status read_attributes(const modal_h5_in *in, const modal_h5_place 
     s->modes.mass_rule = (modal_mass_rule)choice;
     MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_MODES], "factor", MODAL_H5_OPTIONAL, 2, modal_basis_factor_names,
                           &s->modes.factor_float32));
+    if (modal_h5_has_attribute(&groups[GROUP_MODES], "eigensolver")) {
+        int64_t n_ranks = 0;
+        MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_MODES], "eigensolver", MODAL_H5_REQUIRED, 2, modal_basis_route_names,
+                                          &choice));
+        s->modes.route = choice == 0 ? MODAL_ROUTE_DIRECT : MODAL_ROUTE_MULTIGRID;
+        MODAL_TRY(modal_h5_read_integer(in, &groups[GROUP_MODES], "ranks", 1, INT32_MAX, &n_ranks));
+        s->modes.n_ranks = (int32_t)n_ranks;
+        choice = 0;
+    }
     MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_MODES], "kind", MODAL_H5_OPTIONAL, 4,
                           modal_basis_kind_names, &choice));
     s->modes.kind = (modal_basis_kind)choice;

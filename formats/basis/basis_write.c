@@ -111,6 +111,10 @@ static modal_status write_shape(hid_t shapes, int32_t index, const modal_shape *
     MODAL_TRY(modal_h5_write_number(groups[GROUP_MODES], "total_mass", s->modes.total_mass, err));
     MODAL_TRY(modal_h5_write_text(groups[GROUP_MODES], "mass_rule",
                                   modal_mass_rule_names[s->modes.mass_rule], err));
+    if (s->modes.n_ranks > 0) {
+        MODAL_TRY(modal_h5_write_text(groups[GROUP_MODES], "eigensolver", modal_basis_route_names[s->modes.route == MODAL_ROUTE_MULTIGRID], err));
+        MODAL_TRY(modal_h5_write_integer(groups[GROUP_MODES], "ranks", s->modes.n_ranks, err));
+    }
     if (s->modes.factor_float32)
         MODAL_TRY(modal_h5_write_text(groups[GROUP_MODES], "factor", modal_basis_factor_names[1], err));
     MODAL_TRY(modal_h5_write_text(groups[GROUP_MODES], "kind", modal_basis_kind_names[s->modes.kind], err));
@@ -160,9 +164,10 @@ static void start_disk(hid_t file, hsize_t *told)
     *told = bytes;
 }
 
-enum { CREASES, ENERGY, LAWS, LEFT_OUT, LOOK, STIFFNESS, N_EXTENSIONS };
+enum { CREASES, ENERGY, LAWS, LEFT_OUT, LOOK, RANKS, STIFFNESS, N_EXTENSIONS };
 static const char *const extensions[N_EXTENSIONS] = {MODAL_CREASES_EXTENSION,  MODAL_ENERGY_EXTENSION, MODAL_LAWS_EXTENSION,
-                                                     MODAL_LEFT_OUT_EXTENSION, MODAL_LOOK_EXTENSION,   MODAL_STIFFNESS_EXTENSION};
+                                                     MODAL_LEFT_OUT_EXTENSION, MODAL_LOOK_EXTENSION,   MODAL_RANKS_EXTENSION,
+                                                     MODAL_STIFFNESS_EXTENSION};
 
 /* Adds those that the shape uses. */
 static void note_extensions(const modal_shape *s, int used[N_EXTENSIONS])
@@ -172,6 +177,7 @@ static void note_extensions(const modal_shape *s, int used[N_EXTENSIONS])
     used[LAWS] |= modal_basis_uses_laws(&s->solid.mesh);
     used[LEFT_OUT] |= s->modes.left_out.n > 0;
     used[LOOK] |= s->look.triangle_material != NULL;
+    used[RANKS] |= s->modes.n_ranks > 0;
     used[STIFFNESS] |= s->solid.mesh.stiffness_rule != MODAL_STIFFNESS_PLAIN;
 }
 

@@ -54,11 +54,12 @@ static double gradients_of(const modal_volume_mesh *mesh, int64_t element, doubl
     return modal_tetrahedron_gradients(corners, gradients);
 }
 
-static modal_status number_free_nodes(const modal_volume_mesh *mesh, const int32_t *fixed_nodes,
-                                      const uint8_t *fixed_components, int64_t n_fixed,
-                                      modal_fem_system *system, modal_error *err)
+modal_status modal_fem_number(const modal_volume_mesh *mesh, const int32_t *fixed_nodes,
+                              const uint8_t *fixed_components, int64_t n_fixed,
+                              modal_fem_system *system, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    memset(system, 0, sizeof *system);
     int32_t count = 0;
     int some_held = 0;
     if (mesh->n_nodes < 1 || mesh->n_nodes > INT32_MAX || mesh->n_elements > INT32_MAX)
@@ -98,6 +99,7 @@ static modal_status number_free_nodes(const modal_volume_mesh *mesh, const int32
         system->free_nodes[count++] = (int32_t)i;
     }
 done:
+    if (status != MODAL_OK) modal_fem_system_free(system);
     return status;
 }
 
@@ -411,9 +413,8 @@ modal_status modal_fem_assemble(const modal_volume_mesh *mesh, const int32_t *fi
 {
     modal_status status = MODAL_OK;
     assembly in = {.mesh = mesh, .rule = rule};
-    memset(system, 0, sizeof *system);
     if (n_threads < 1) n_threads = 1;
-    MODAL_TRY(number_free_nodes(mesh, fixed_nodes, fixed_components, n_fixed, system, err));
+    MODAL_TRY(modal_fem_number(mesh, fixed_nodes, fixed_components, n_fixed, system, err));
     MODAL_TRY(prepare(&in, err));
     MODAL_TRY(check_shapes(&in, system, err));
     MODAL_TRY(build_incidence(&in, system, err));

@@ -41,6 +41,12 @@ modal_status modal_fem_assemble(const modal_volume_mesh *mesh, const int32_t *fi
                                 modal_mass_rule rule, int n_threads, modal_fem_system *system,
                                 modal_error *err);
 
+/* The first step of that: the free nodes and what is held of them (n_free, free_nodes, free_index, n_held,
+ * pattern.held), no matrices; elements are not looked at. On an error *system is zeroed. */
+modal_status modal_fem_number(const modal_volume_mesh *mesh, const int32_t *fixed_nodes,
+                              const uint8_t *fixed_components, int64_t n_fixed,
+                              modal_fem_system *system, modal_error *err);
+
 /* Frees everything inside and zeroes the struct; a zeroed struct is fine. */
 void modal_fem_system_free(modal_fem_system *system);
 

@@ -10,15 +10,6 @@
 #include "lib/base/memory.h"
 #include "lib/mesh/tetrahedron.h"
 
-/* What is held of a part. A rigid motion has the six coefficients t, w: u(x) = t + w x (x - centre) /
- * size. Each held component is a row of six numbers that must vanish on them. */
-typedef struct support {
-    double centre[3];
-    double triangle[6][6];  /* R of the QR factorisation of the rows */
-    int64_t n_rows;
-    double motions[6][6];   /* the first n_motions: coefficients of the free motions, orthonormal */
-} support;
-
 static int32_t root_of(int32_t *parent, int32_t i)
 {
     while (parent[i] != i) {
@@ -67,7 +58,7 @@ static double distance(const double a[3], const double b[3])
 }
 
 /* Takes one row into R by Givens rotations. */
-static void add_row(support *held, double row[6])
+static void add_row(modal_rigid_part *held, double row[6])
 {
     for (int k = 0; k < 6; k++) {
         if (row[k] == 0) continue;
@@ -83,7 +74,7 @@ static void add_row(support *held, double row[6])
 }
 
 /* Rows of a node of the part: the three components, or those in the mask. */
-static void hold_node(support *held, double size, const double x[3], int components)
+static void hold_node(modal_rigid_part *held, double size, const double x[3], int components)
 {
     double arm[3];
     modal_subtract(x, held->centre, arm);
@@ -103,7 +94,7 @@ static void hold_node(support *held, double size, const double x[3], int compone
 /* The rows of everything that is held. A node of several elements comes several times, which changes
  * nothing. */
 static void find_supports(const modal_volume_mesh *mesh, const modal_fem_system *system,
-                          const modal_rigid_space *rigid, support *supports)
+                          const modal_rigid_space *rigid, modal_rigid_part *parts)
 {
     for (int64_t e = 0; e < mesh->n_elements; e++) {
         const int32_t *nodes = modal_mesh_nodes(mesh, e);
@@ -115,17 +106,17 @@ static void find_supports(const modal_volume_mesh *mesh, const modal_fem_system 
         if (part < 0) continue;
         for (int a = 0; a < n_nodes; a++)
             if (system->free_index[nodes[a]] < 0)
-                hold_node(&supports[part], rigid->part_size[part],
+                hold_node(&parts[part], rigid->part_size[part],
                           mesh->nodes + 3 * (int64_t)nodes[a], MODAL_FIXED_ALL);
     }
     for (int64_t i = 0; system->pattern.held && i < system->n_free; i++)
-        hold_node(&supports[rigid->part[i]], rigid->part_size[rigid->part[i]],
+        hold_node(&parts[rigid->part[i]], rigid->part_size[rigid->part[i]],
                   mesh->nodes + 3 * (int64_t)system->free_nodes[i], system->pattern.held[i]);
 }
 
 /* The null space of R: right singular vectors by Jacobi rotations of its columns (J. Demmel,
  * K. Veselic, "Jacobi's method is more accurate than QR", 1992). Returns its dimension. */
-static int32_t find_null_space(support *held)
+static int32_t find_null_space(modal_rigid_part *held)
 {
     double a[6][6], v[6][6] = {{0}}; /* a = R v, kept by columns: a[column][row] */
     for (int i = 0; i < 6; i++) {
@@ -167,13 +158,12 @@ static int32_t find_null_space(support *held)
     return n;
 }
 
-/* Velocity field of motion k of a part at x, scaled to about 1; exactly 0 in held components. */
-static void motion_at(const support *held, int32_t k, double size, const double x[3], int components,
-                      double u[3])
+void modal_rigid_motion_at(const modal_rigid_part *part, int32_t k, double size, const double x[3], int components,
+                           double u[3])
 {
-    const double *motion = held->motions[k];
+    const double *motion = part->motions[k];
     double arm[3];
-    modal_subtract(x, held->centre, arm);
+    modal_subtract(x, part->centre, arm);
     modal_cross(motion + 3, arm, u);
     for (int p = 0; p < 3; p++) u[p] = components >> p & 1 ? 0 : motion[p] + u[p] / size;
 }
@@ -220,7 +210,7 @@ static void orthonormalise(modal_rigid_space *rigid, const modal_fem_system *sys
 
 /* Centres and sizes of the parts. */
 static modal_status measure_parts(const modal_volume_mesh *mesh, const modal_fem_system *system,
-                                  modal_rigid_space *rigid, support *supports, modal_error *err)
+                                  modal_rigid_space *rigid, modal_rigid_part *parts, modal_error *err)
 {
     modal_status status = MODAL_OK;
     int64_t *sizes = NULL;
@@ -233,7 +223,7 @@ static modal_status measure_parts(const modal_volume_mesh *mesh, const modal_fem
         if (sizes[part]++ == 0) first[part] = system->free_nodes[i];
         const double *origin = mesh->nodes + 3 * (int64_t)first[part];
         /* relative to a node of the part: a part far from the origin keeps its digits */
-        for (int p = 0; p < 3; p++) supports[part].centre[p] += x[p] - origin[p];
+        for (int p = 0; p < 3; p++) parts[part].centre[p] += x[p] - origin[p];
         rigid->part_size[part] = fmax(rigid->part_size[part], distance(x, origin));
     }
     /* fixed nodes belong to a part's size, too */
@@ -252,11 +242,40 @@ static modal_status measure_parts(const modal_volume_mesh *mesh, const modal_fem
     }
     for (int64_t part = 0; part < rigid->n_parts; part++)
         for (int p = 0; p < 3; p++)
-            supports[part].centre[p] = mesh->nodes[3 * (int64_t)first[part] + p] +
-                                       supports[part].centre[p] / (double)sizes[part];
+            parts[part].centre[p] = mesh->nodes[3 * (int64_t)first[part] + p] +
+                                       parts[part].centre[p] / (double)sizes[part];
 done:
     modal_free(&sizes);
     modal_free(&first);
+    return status;
+}
+
+modal_status modal_rigid_parts_find(const modal_volume_mesh *mesh, const modal_fem_system *system, modal_rigid_space *rigid,
+                                    modal_rigid_part **parts, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    memset(rigid, 0, sizeof *rigid);
+    *parts = NULL;
+    rigid->n_free = system->n_free;
+    MODAL_TRY(find_parts(mesh, system, rigid, err));
+    MODAL_TRY(modal_alloc_zero(parts, rigid->n_parts, sizeof **parts, "parts", err));
+    MODAL_TRY(modal_alloc_zero(&rigid->n_motions, rigid->n_parts, sizeof *rigid->n_motions, "parts",
+                               err));
+    MODAL_TRY(modal_alloc_zero(&rigid->part_size, rigid->n_parts, sizeof *rigid->part_size, "parts",
+                               err));
+    MODAL_TRY(measure_parts(mesh, system, rigid, *parts, err));
+    find_supports(mesh, system, rigid, *parts);
+    for (int64_t part = 0; part < rigid->n_parts; part++) {
+        const int32_t n_motions = find_null_space(&(*parts)[part]);
+        rigid->n_motions[part] = n_motions;
+        rigid->n_rigid += n_motions;
+        if (n_motions > rigid->depth) rigid->depth = n_motions;
+    }
+done:
+    if (status != MODAL_OK) {
+        modal_free(parts);
+        modal_rigid_space_free(rigid);
+    }
     return status;
 }
 
@@ -265,25 +284,10 @@ modal_status modal_rigid_space_build(const modal_volume_mesh *mesh, const modal_
 {
     modal_status status = MODAL_OK;
     const int64_t n = system->n_free;
-    support *supports = NULL;
-    memset(rigid, 0, sizeof *rigid);
-    rigid->n_free = n;
-    MODAL_TRY(find_parts(mesh, system, rigid, err));
-    MODAL_TRY(modal_alloc_zero(&supports, rigid->n_parts, sizeof *supports, "parts", err));
-    MODAL_TRY(modal_alloc_zero(&rigid->n_motions, rigid->n_parts, sizeof *rigid->n_motions, "parts",
-                               err));
-    MODAL_TRY(modal_alloc_zero(&rigid->part_size, rigid->n_parts, sizeof *rigid->part_size, "parts",
-                               err));
+    modal_rigid_part *parts = NULL;
+    MODAL_TRY(modal_rigid_parts_find(mesh, system, rigid, &parts, err));
     MODAL_TRY(modal_alloc(&rigid->coefficients, rigid->n_parts, sizeof *rigid->coefficients, "parts",
                           err));
-    MODAL_TRY(measure_parts(mesh, system, rigid, supports, err));
-    find_supports(mesh, system, rigid, supports);
-    for (int64_t part = 0; part < rigid->n_parts; part++) {
-        const int32_t n_motions = find_null_space(&supports[part]);
-        rigid->n_motions[part] = n_motions;
-        rigid->n_rigid += n_motions;
-        if (n_motions > rigid->depth) rigid->depth = n_motions;
-    }
     MODAL_TRY(modal_alloc_zero(&rigid->motions, rigid->depth * n, 3 * sizeof *rigid->motions,
                                "rigid motions", err));
     MODAL_TRY(modal_alloc(&rigid->mass_motions, rigid->depth * n, 3 * sizeof *rigid->mass_motions,
@@ -292,14 +296,14 @@ modal_status modal_rigid_space_build(const modal_volume_mesh *mesh, const modal_
     for (int64_t i = 0; i < n; i++) {
         const int32_t part = rigid->part[i];
         for (int32_t k = 0; k < rigid->n_motions[part]; k++)
-            motion_at(&supports[part], k, rigid->part_size[part],
-                      mesh->nodes + 3 * (int64_t)system->free_nodes[i],
-                      system->pattern.held ? system->pattern.held[i] : 0,
-                      rigid->motions + 3 * (k * n + i));
+            modal_rigid_motion_at(&parts[part], k, rigid->part_size[part],
+                                  mesh->nodes + 3 * (int64_t)system->free_nodes[i],
+                                  system->pattern.held ? system->pattern.held[i] : 0,
+                                  rigid->motions + 3 * (k * n + i));
     }
     orthonormalise(rigid, system);
 done:
-    modal_free(&supports);
+    modal_free(&parts);
     if (status != MODAL_OK) modal_rigid_space_free(rigid);
     return status;
 }

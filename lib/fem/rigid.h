@@ -34,6 +34,25 @@ typedef struct modal_rigid_space {
 modal_status modal_rigid_space_build(const modal_volume_mesh *mesh, const modal_fem_system *system,
                                      int n_threads, modal_rigid_space *rigid, modal_error *err);
 
+/* What is held of a part, and the motions that are left to it. A rigid motion has the six coefficients t, w:
+ * u(x) = t + w x (x - centre) / size. Each held component is a row of six numbers that must vanish on them. */
+typedef struct modal_rigid_part {
+    double centre[3];
+    double triangle[6][6]; /* R of the QR factorisation of the rows */
+    int64_t n_rows;
+    double motions[6][6]; /* the first n_motions: coefficients of the free motions, orthonormal */
+} modal_rigid_part;
+
+/* The same without vectors: motions, mass_motions and coefficients stay NULL, and of the system only what
+ * modal_fem_number finds is read. *parts [n_parts] is the caller's to modal_free. */
+modal_status modal_rigid_parts_find(const modal_volume_mesh *mesh, const modal_fem_system *system, modal_rigid_space *rigid,
+                                    modal_rigid_part **parts, modal_error *err);
+
+/* The displacement u of motion k < n_motions of a part of that size at x, about 1; exactly 0 in the held components (1 x,
+ * 2 y, 4 z). */
+void modal_rigid_motion_at(const modal_rigid_part *part, int32_t k, double size, const double x[3], int components,
+                           double u[3]);
+
 /* Frees everything inside and zeroes the struct; a zeroed struct is fine. */
 void modal_rigid_space_free(modal_rigid_space *rigid);
 

@@ -40,6 +40,9 @@ typedef enum modal_basis_kind {
     MODAL_KIND_IMPORTED     /* another program's columns, in its order */
 } modal_basis_kind;
 
+/* What solved the eigenproblem: lib/modes, or SLEPc on many ranks (lib/ranks) by one of its routes. */
+typedef enum modal_modes_route { MODAL_ROUTE_OWN = 0, MODAL_ROUTE_DIRECT, MODAL_ROUTE_MULTIGRID, MODAL_ROUTE_AUTO } modal_modes_route;
+
 /* Reduced internal forces of St. Venant-Kirchhoff material, the gradient of the elastic energy of
  * x = U q:
  *   f_l(q) = sum_i linear[l, i] q_i + sum_{i <= j} quadratic[l, (i j)] q_i q_j
@@ -142,6 +145,8 @@ typedef struct modal_modes {
     double total_mass;         /* kg, of the whole solid */
     modal_mass_rule mass_rule;
     int factor_float32; /* 1: the modes came by a factor in float32 and exact solves with it */
+    modal_modes_route route;
+    int32_t n_ranks; /* that SLEPc ran on; 0: lib/modes */
     modal_basis_kind kind;
     /* imported columns: the largest |a_ij| / sqrt(a_ii a_jj) of U^T M U and of U^T K U; 1 where there is
      * no solid to tell, and then eigenvalues, participation and total_mass are 0; else 0 */

@@ -101,6 +101,8 @@ typedef struct modal_modes_result {
     int32_t n_refinements;     /* steps of block inverse iteration */
     int32_t n_recovered;       /* modes that the count found missing */
     int factor_float32;        /* 1: the factor was one in floats */
+    modal_modes_route route;   /* MODAL_ROUTE_OWN */
+    int32_t n_ranks;           /* 0; lib/ranks fills in what is not this room's */
     int64_t n_solves;          /* with K - sigma M, counted a right-hand side */
     int64_t n_inner_solves;    /* with the factor in floats, for those */
     int64_t n_raised_pivots;   /* of the factor in floats */

@@ -19,6 +19,7 @@ ROOMS = [
     "lib/shape",
     "lib/fem",
     "lib/modes",
+    "lib/ranks",
     "lib/reduced",
     "lib/deform",
     "lib/sound",

@@ -9,6 +9,7 @@ import xml.etree.ElementTree
 # By the reason that the test gave, else by its name; the first that fits.
 HINTS = [(r"not available \(built without CUDA\)", "a CUDA toolkit (nvcc) at build time, and an NVIDIA GPU"),
          (r"back end cuda|no CUDA|no GPU|\.cuda$|_cuda$", "an NVIDIA GPU"),
+         (r"modalpack without SLEPc", "SLEPc at build time: apt-get install libslepc-real-dev"),
          (r"no mpirun", "Open MPI's mpirun: apt-get install openmpi-bin"), (r"GNU parallel|Snakemake", "the program: apt-get install parallel snakemake"),
          (r"VegaFEM", "VegaFEM's sources: -DMODAL_VEGAFEM=FOLDER"), (r"NiftySim", "its program: -DMODAL_NIFTYSIM=PROGRAM"),
          (r"\./run clients|^clients\.", "./run clients"),

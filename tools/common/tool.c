@@ -412,12 +412,17 @@ int tool_finish(tool *t, modal_status status, const modal_error *err, int exit_d
         fprintf(stderr, "%s: standard output: write error, %s\n", t->program->name, strerror(errno));
         code = TOOL_EXIT_SYSTEM;
     }
+    tool_leave(t);
+    return code;
+}
+
+void tool_leave(tool *t)
+{
     json_decref(t->report);
     tool_output_discard(&t->report_file);
     modal_free(&t->command_line);
     tool_arguments_free(&t->arguments);
     tool_files_forget();
-    return code;
 }
 
 static void print_line(tool *t, const char *format, va_list arguments)

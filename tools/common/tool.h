@@ -83,6 +83,9 @@ void tool_warn_notes(tool *t, const char *path, const modal_notes *notes);
  * (tools/common/files.h), that is the error, and no report is written. */
 int tool_finish(tool *t, modal_status status, const modal_error *err, int exit_done);
 
+/* Frees, prints nothing and writes no report: for a process that only helped another one. Instead of tool_finish. */
+void tool_leave(tool *t);
+
 /* Lines on stderr: notes unless --quiet, details with --verbose only; warnings always, but for
  * --quiet, and kept for the report. "tool: " stands in front. */
 void tool_note(tool *t, const char *format, ...) __attribute__((format(printf, 2, 3)));

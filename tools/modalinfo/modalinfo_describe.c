@@ -234,6 +234,10 @@ static json_t *describe_shape(const modal_basis *b, int32_t index)
     }
     set(shape, "reduced_forces", json_boolean(s->modes.reduced_forces.linear != NULL));
     if (s->modes.reduced_forces.quartic) set_integer(shape, "energy_terms", modal_quartic_count(s->modes.n_modes));
+    if (s->modes.n_ranks > 0) {
+        set(shape, "eigensolver", json_string(s->modes.route == MODAL_ROUTE_MULTIGRID ? "slepc multigrid" : "slepc direct"));
+        set_integer(shape, "ranks", s->modes.n_ranks);
+    }
     if (s->modes.factor_float32) set(shape, "factor", json_string("float32"));
     set(shape, "shift", json_real(s->modes.shift));
     set_integer(shape, "rigid_modes", s->modes.n_rigid_modes);

@@ -172,6 +172,9 @@ static void print_shape(FILE *to, const json_t *shape)
     if (json_object_get(shape, "sturm_count"))
         fprintf(to, "  %-20s%lld eigenvalues below %.9g (rad/s)^2, all known\n", "Sturm count",
                 integer(shape, "sturm_count"), json_real_value(json_object_get(shape, "sturm_shift")));
+    if (json_object_get(shape, "eigensolver"))
+        fprintf(to, "  %-20s%s, %lld ranks%s\n", "eigensolver", json_string_value(json_object_get(shape, "eigensolver")),
+                integer(shape, "ranks"), json_object_get(shape, "sturm_count") ? "" : "; no Sturm count");
     if (json_object_get(shape, "factor"))
         fprintf(to, "  %-20s%s, with solves of float64's accuracy; no Sturm count\n", "factor",
                 json_string_value(json_object_get(shape, "factor")));

@@ -3,6 +3,7 @@
 #include <cholmod.h>
 #include <limits.h>
 #include <omp.h>
+#include <signal.h>
 #include <string.h>
 
 #include "formats/basis/basis_h5.h"
@@ -76,6 +77,12 @@ static const tool_option options[] = {
      "each solve is made so by a few steps of conjugate gradients. auto: float32 where float64 does not fit into "
      "the memory.",
      0},
+    {"eigensolver", 0, "lanczos|slepc", "lanczos",
+     "What finds the modes. slepc: SLEPc, on all ranks of mpirun -n P modalpack ..., for one mesh whose eigenproblem one machine "
+     "does not hold (docs/modes.md).",
+     0},
+    {"route", 0, "auto|direct", NULL,
+     "With --eigensolver slepc, auto without it. direct: Krylov-Schur with a factor by MUMPS, and a Sturm count.", 0},
     {"volume-modes", 0, "none|float32|float64", "float32",
      "The modes at the solid's nodes, which modaldeform --output-mesh volume and scenes with frames that move need: left "
      "out, or stored in float32 (as exact as the surface's), or in float64.",
@@ -244,6 +251,7 @@ static modal_status read_request(const tool *t, modalpack_request *r, modal_devi
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--reduced-forces: for 1 to %d modes, %lld",
                    MODAL_STVK_MOST_MODES, (long long)r->n_modes);
     MODAL_TRY(read_choices(a, r, err));
+    MODAL_TRY(modalpack_ranks_check(a, r, err));
     MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
     if (tool_value(a, "memory-limit") && r->memory_limit <= 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s",
@@ -331,7 +339,18 @@ int main(int argc, char **argv)
     modal_device device;
     tool_output output = {0};
     modal_basis basis = {0};
+    const modal_ranks_program *ranks = NULL;
+    int rank = 0;
+    MODAL_TRY(modalpack_ranks_begin(&t, &ranks, &rank, &err));
+    if (rank > 0) { /* rank 0 says what there is to say, also when a signal ends it: then mpirun ends this one */
+        signal(SIGTERM, SIG_DFL);
+        ranks->serve();
+        ranks->end();
+        tool_leave(&t);
+        return TOOL_EXIT_DONE;
+    }
     MODAL_TRY(read_request(&t, &r, &device, &err));
+    r.ranks = ranks;
     MODAL_TRY(tool_output_begin(&output, r.basis_path, tool_count(&t.arguments, "force"), &err));
     if (makes_shapes(&r)) {
         MODAL_TRY(modalpack_make_shapes(&t, &r, &output, &basis, &err));
@@ -350,5 +369,6 @@ done:
     tool_output_name_error(&output, &err);
     tool_output_discard(&output);
     modal_basis_free(&basis);
+    if (ranks) ranks->end();
     return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
 }

@@ -7,6 +7,7 @@
 #include "lib/model/basis.h"
 #include "lib/model/node_modes.h"
 #include "lib/modes/modes.h"
+#include "lib/ranks/ranks.h"
 #include "lib/reduced/derivatives.h"
 #include "tools/common/output.h"
 #include "tools/common/solid.h"
@@ -36,6 +37,8 @@ typedef struct modalpack_request {
     int64_t n_left_out; /* --left-out; -1: as many as usual, where the solid is not large */
     int sturm;
     modal_modes_factor factor;
+    modal_modes_route route; /* --eigensolver slepc: --route; else MODAL_ROUTE_OWN */
+    const modal_ranks_program *ranks; /* what was loaded for it, else NULL */
     modal_modes_kept volume_modes; /* --volume-modes */
     int64_t memory_limit; /* bytes of the eigenvalue computation, 0: what the machine has */
     double available_memory; /* what that was a moment ago, 0: to be asked */
@@ -56,7 +59,19 @@ modal_status modalpack_solve_modes(tool *t, const modalpack_request *r, modal_sh
  * reports to. */
 modal_status modalpack_find_modes(const modalpack_request *r, modal_shape *shape, int n_threads, tool *t,
                                   const modal_progress *progress, modal_error *err);
+/* Moves a result into the shape. */
+modal_status modalpack_take_modes(modal_shape *shape, modal_modes_result *result, modal_mass_rule mass_rule, modal_error *err);
 void modalpack_print_modes(tool *t, const modal_shape *shape);
+
+/* modalpack_ranks.c */
+/* --eigensolver slepc: loads the module and starts MPI; *rank of *n_ranks. All ranks but 0 serve it from then on, until it ends. An
+ * error on them is one on all. */
+modal_status modalpack_ranks_begin(tool *t, const modal_ranks_program **program, int *rank, modal_error *err);
+/* Rank 0: --route, and what does not go together with --eigensolver slepc. MODAL_ERROR_USAGE. */
+modal_status modalpack_ranks_check(const tool_arguments *a, modalpack_request *r, modal_error *err);
+/* The modes of a solid by all ranks; the report gets what is known of them. */
+modal_status modalpack_ranks_solve(tool *t, const modalpack_request *r, const modal_shape *shape, modal_modes_result *result,
+                                   modal_error *err);
 
 /* modalpack_recipe.c */
 /* The hash of the bytes of all files that the run reads, of the options that what it makes depends on, and of the version

@@ -12,9 +12,7 @@
 /* Of what the machine has, what is taken without being asked: others need some, too. */
 static const double share_of_available = 0.95;
 
-/* Moves the result of the solve into the shape. */
-static modal_status take_modes(modal_shape *shape, modal_modes_result *result,
-                               modal_mass_rule mass_rule, modal_error *err)
+modal_status modalpack_take_modes(modal_shape *shape, modal_modes_result *result, modal_mass_rule mass_rule, modal_error *err)
 {
     modal_status status =
         modal_alloc(&shape->modes.frequencies, result->n_modes, sizeof(double), "frequencies", err);
@@ -41,6 +39,8 @@ static modal_status take_modes(modal_shape *shape, modal_modes_result *result,
     shape->modes.total_mass = result->total_mass;
     shape->modes.mass_rule = mass_rule;
     shape->modes.factor_float32 = result->factor_float32;
+    shape->modes.route = result->route;
+    shape->modes.n_ranks = result->n_ranks;
     memset(result, 0, sizeof *result);
     return MODAL_OK;
 }
@@ -107,7 +107,7 @@ modal_status modalpack_find_modes(const modalpack_request *r, modal_shape *shape
     MODAL_TRY(modal_modes_solve(&shape->solid.mesh, shape->solid.fixed_nodes, shape->solid.n_fixed_nodes, &wanted,
                                 &result, progress, err));
     if (t) report_solve(t, &result);
-    MODAL_TRY(take_modes(shape, &result, r->mass_rule, err));
+    MODAL_TRY(modalpack_take_modes(shape, &result, r->mass_rule, err));
 done:
     modal_modes_result_free(&result);
     return status;
@@ -115,7 +115,14 @@ done:
 
 modal_status modalpack_solve_modes(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err)
 {
-    return modalpack_find_modes(r, shape, r->threads, t, &t->progress, err);
+    modal_status status = MODAL_OK;
+    modal_modes_result result = {0};
+    if (!r->ranks) return modalpack_find_modes(r, shape, r->threads, t, &t->progress, err);
+    MODAL_TRY(modalpack_ranks_solve(t, r, shape, &result, err));
+    MODAL_TRY(modalpack_take_modes(shape, &result, r->mass_rule, err));
+done:
+    modal_modes_result_free(&result);
+    return status;
 }
 
 void modalpack_print_modes(tool *t, const modal_shape *shape)

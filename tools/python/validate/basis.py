@@ -155,6 +155,12 @@ class Shape:
         total = file.number(place, "total_mass", "f64")
         file.text(place, "mass_rule", among=("consistent", "lumped"))
         file.text(place, "factor", optional=True, among=("float32", "float64"))
+        solver = file.text(place, "eigensolver", optional=True, among=("slepc direct", "slepc multigrid"))
+        if solver is not None:
+            ranks = file.number(place, "ranks", "i64")
+            self.must(ranks is None or ranks > 0, "modes/@ranks", f"is {ranks}")
+            self.must(file.has(f"{place}/sturm_count") == (solver == "slepc direct"), "modes/@eigensolver",
+                      "is direct without a sturm_count, or multigrid with one")
         imported = self.kind == "imported"
         if imported:
             for name in ("mass_coupling", "stiffness_coupling"):

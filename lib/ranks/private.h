@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the steps of lib/ranks share. Functions whose comment begins with "All ranks:" are called by all of them together, and
+ * return the same status on all; an error of any rank is then in every rank's err. */
+#ifndef MODAL_RANKS_PRIVATE_H
+#define MODAL_RANKS_PRIVATE_H
+
+#include <slepceps.h>
+
+#include "lib/fem/assemble.h"
+#include "lib/fem/rigid.h"
+#include "lib/ranks/ranks.h"
+
+/* What a rank has of the solid. */
+typedef struct ranks_piece {
+    modal_volume_mesh mesh; /* the elements that touch its rows; nodes and elements in the user's order */
+    int32_t *rows;          /* [mesh.n_nodes] row of each node in the whole matrix, -1: fixed */
+    int32_t *part;          /* [mesh.n_nodes] of a rigid motion, -1: fixed */
+    int64_t n_fixed;
+    int32_t *fixed_nodes; /* [n_fixed] of the mesh */
+    uint8_t *fixed_components;
+    int64_t first_row, n_own;
+} ranks_piece;
+
+/* What all ranks know of the whole solid. */
+typedef struct ranks_whole {
+    int64_t n_rows; /* free nodes */
+    int64_t n_held; /* components held of them */
+    int64_t n_parts, n_rigid;
+    double total_mass;
+} ranks_whole;
+
+typedef struct ranks_problem {
+    MPI_Comm comm;
+    int rank, n_ranks;
+    modal_ranks_options options;
+    const modal_solid *solid; /* rank 0, else NULL */
+    ranks_whole whole;
+    ranks_piece piece;
+    int32_t *order; /* rank 0: [n_rows] node of each row */
+    modal_rigid_part *parts; /* [n_parts] */
+    double *part_size;       /* [n_parts] */
+    int32_t *n_motions;      /* [n_parts] */
+
+    Mat stiffness, mass;
+    double *nodal_mass;   /* [n_own] */
+    uint8_t *held;        /* [n_own] */
+    double largest_ratio, wave_scale;
+    Vec *rigid; /* [n_rigid] M-orthonormal */
+    double shift;
+
+    int64_t n_found;   /* pairs, ascending */
+    Vec *vectors;      /* [n_found] */
+    double *eigenvalues, *residuals; /* [n_found] */
+    const modal_progress *progress; /* rank 0, else NULL */
+    int64_t n_solves, n_iterations;
+    modal_modes_sturm sturm;
+    modal_ranks_report report;
+} ranks_problem;
+
+/* ---- talk.c ---- */
+
+/* All ranks: the status and the error of the lowest rank that has one, for all. */
+modal_status ranks_agree(const ranks_problem *problem, modal_status status, modal_error *err);
+
+/* A failure that the other ranks do not know of: with several ranks it ends them all and does not return. */
+modal_status ranks_stop(const ranks_problem *problem, modal_status status, modal_error *err);
+/* The same with what PETSc said last. */
+modal_status ranks_petsc_failed(const ranks_problem *problem, modal_error *err);
+
+/* Leaves through `done` where a call of PETSc, SLEPc or MPI fails; needs `problem`, `status` and `err`. */
+#define RANKS_TRY(call)                                                                                                \
+    do {                                                                                                               \
+        if ((call) != 0) {                                                                                             \
+            status = ranks_petsc_failed(problem, err);                                                                 \
+            goto done;                                                                                                 \
+        }                                                                                                              \
+    } while (0)
+
+/* The same for functions of this project that fail on one rank only. */
+#define RANKS_OWN(call)                                                                                                \
+    do {                                                                                                               \
+        status = (call);                                                                                               \
+        if (status != MODAL_OK) {                                                                                      \
+            status = ranks_stop(problem, status, err);                                                                 \
+            goto done;                                                                                                 \
+        }                                                                                                              \
+    } while (0)
+
+/* ---- divide.c, partition.c ---- */
+
+/* All ranks: from rank 0's solid to every rank's piece, and what all know of the whole. */
+modal_status ranks_divide(ranks_problem *problem, modal_error *err);
+void ranks_piece_free(ranks_piece *piece);
+
+/* All ranks: by PT-Scotch the rank of each free node; owners [n_rows], on rank 0 only. `system` numbers them; rank 0. */
+modal_status ranks_partition(const ranks_problem *problem, const modal_fem_system *system, int32_t *owners, modal_error *err);
+
+/* Rank 0: the elements that touch a node of each rank, [offsets[r] .. offsets[r + 1]), ascending. owners[i] is that of free
+ * node i. The caller frees both. */
+modal_status ranks_list_elements(const modal_volume_mesh *mesh, const modal_fem_system *system, const int32_t *owners, int n_ranks,
+                                 int64_t **offsets, int32_t **elements, modal_error *err);
+
+/* ---- matrices.c ---- */
+
+/* All ranks: K and M (symmetric storage by blocks of three), nodal masses, held components, largest_ratio and wave_scale. */
+modal_status ranks_assemble(ranks_problem *problem, modal_error *err);
+/* All ranks: the rigid motions, and sigma. */
+modal_status ranks_make_rigid(ranks_problem *problem, modal_error *err);
+
+/* ---- direct.c ---- */
+
+/* All ranks: options.n_modes pairs and more, and the count. */
+modal_status ranks_direct(ranks_problem *problem, modal_error *err);
+
+/* ---- pairs.c ---- */
+
+/* One step of an inverse iteration, y from x. */
+typedef modal_status ranks_step(ranks_problem *problem, void *context, Vec x, Vec y, modal_error *err);
+
+/* All ranks: takes over `count` vectors as pairs (from pair `first` on), by Rayleigh-Ritz of all, and improves all by `step`
+ * until the residuals are small enough (lib/modes/refine.c has the criterion). */
+modal_status ranks_refine(ranks_problem *problem, ranks_step *step, void *context, modal_error *err);
+/* All ranks: room for the pairs, vectors included. */
+modal_status ranks_pairs_grow(ranks_problem *problem, int64_t count, modal_error *err);
+void ranks_pairs_free(ranks_problem *problem);
+/* All ranks: the first options.n_modes pairs into rank 0's result, in the user's order, and what was checked of them. */
+modal_status ranks_gather(ranks_problem *problem, modal_modes_result *result, modal_error *err);
+
+#endif

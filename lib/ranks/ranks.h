@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Natural modes of one solid by many processes: the eigenproblem of lib/modes, its nodes divided among the ranks of an
+ * MPI, solved by SLEPc (V. Hernandez, J. E. Roman, V. Vidal, "SLEPc: A scalable and flexible toolkit for the solution of
+ * eigenvalue problems", 2005). Rank 0 has the mesh and gets the modes; the other ranks get the elements at their nodes, and no
+ * rank but those has K, M, factors or vectors of the whole solid.
+ *
+ * Partition: PT-Scotch on the graph of the free nodes. A rank has the rows of its nodes; it assembles all elements that touch
+ * them by lib/fem, with nodes and elements in the user's order, so that the numbers in a row are the same for any number of
+ * ranks.
+ *
+ * direct: Krylov-Schur (G. W. Stewart, 2001) on (K - sigma M)^-1 M with MUMPS' L D L^T (P. R. Amestoy, I. S. Duff, J. Koster,
+ * J.-Y. L'Excellent, 2001); rigid motions are kept out as a deflation space; sigma as in lib/modes. Then sigma goes into the
+ * first gap above the last mode, and the inertia of K - sigma M counts the modes below it. Modes that are missing are searched
+ * beside the known ones.
+ *
+ * This header is free of MPI: a program loads the functions from a module (modal_ranks_program). */
+#ifndef MODAL_RANKS_RANKS_H
+#define MODAL_RANKS_RANKS_H
+
+#include <stdint.h>
+
+#include "lib/base/progress.h"
+#include "lib/base/status.h"
+#include "lib/model/basis.h"
+#include "lib/modes/modes.h"
+
+typedef struct modal_ranks_options {
+    int32_t n_modes;
+    modal_mass_rule mass_rule;
+    modal_modes_route route;
+    double memory_limit; /* bytes a rank, of which the factor must take less; 0: none */
+    double tolerance;    /* of the residuals, 0: 1e-9; where rounding leaves more, that (modes.h) */
+} modal_ranks_options;
+
+/* What else is known of a computation. */
+typedef struct modal_ranks_report {
+    modal_modes_route route; /* that was taken */
+    int n_ranks;
+    int64_t least_nodes, most_nodes; /* free nodes of a rank */
+    double factor_bytes, most_factor_bytes; /* direct, as MUMPS' analysis says: of all ranks, of the most loaded one */
+    double most_resident_bytes, resident_bytes; /* the most loaded rank's largest resident set, and the sum of all */
+    double processor_seconds; /* of all ranks, since they began */
+} modal_ranks_report;
+
+/* What a module of this kind has. All ranks call begin; then rank 0 calls solve, any number of times, and end; the others
+ * serve, which returns when rank 0 has called end.
+ *
+ * What goes wrong on one rank while others wait for it ends them all: `stop` is called with the error on that rank, where it may
+ * print and remove files, and the MPI is aborted with exit code 4; with one rank it is an error like any other. */
+typedef struct modal_ranks_program {
+    /* Starts MPI, PETSc and SLEPc. MODAL_ERROR_SYSTEM: where the MPI knows another number of processes than `launched` (1:
+     * no launcher said anything). */
+    modal_status (*begin)(int64_t launched, void (*stop)(void *context, const modal_error *err), void *context, int *rank,
+                          int *n_ranks, modal_error *err);
+    /* The lowest modes of a solid, as modal_modes_solve, with the same errors. Besides, MODAL_ERROR_USAGE: more ranks than free
+     * nodes; MODAL_ERROR_MEMORY: the factor does not fit, or PETSc's indices are too short. result->modes is in the order of the
+     * solid's nodes. On an error *result is to be freed, too. */
+    modal_status (*solve)(const modal_solid *solid, const modal_ranks_options *options, modal_modes_result *result,
+                          modal_ranks_report *report, const modal_progress *progress, modal_error *err);
+    /* The status of rank 0's last solve. */
+    modal_status (*serve)(void);
+    /* Ends SLEPc and MPI; on rank 0 the others learn it here. */
+    void (*end)(void);
+    const char *versions; /* "SLEPc 3.18.2, PETSc 3.18.5, MUMPS 5.5.1" */
+} modal_ranks_program;
+
+/* Of this process; never NULL. */
+const modal_ranks_program *modal_ranks(void);
+/* The same as a module exports it. */
+#define MODAL_RANKS_FUNCTION "modalpack_slepc"
+const modal_ranks_program *modalpack_slepc(void);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/ranks/solve.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+#include "lib/base/memory.h"
+
+/* What each rank has used, on all ranks. */
+static modal_status measure(ranks_problem *problem, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_ranks_report *report = &problem->report;
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    const double resident = 1024.0 * (double)usage.ru_maxrss;
+    const double seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+    RANKS_TRY(MPI_Allreduce(&resident, &report->most_resident_bytes, 1, MPI_DOUBLE, MPI_MAX, problem->comm));
+    RANKS_TRY(MPI_Allreduce(&resident, &report->resident_bytes, 1, MPI_DOUBLE, MPI_SUM, problem->comm));
+    RANKS_TRY(MPI_Allreduce(&seconds, &report->processor_seconds, 1, MPI_DOUBLE, MPI_SUM, problem->comm));
+    RANKS_TRY(MPI_Allreduce(&problem->piece.n_own, &report->least_nodes, 1, MPI_INT64_T, MPI_MIN, problem->comm));
+    RANKS_TRY(MPI_Allreduce(&problem->piece.n_own, &report->most_nodes, 1, MPI_INT64_T, MPI_MAX, problem->comm));
+    report->n_ranks = problem->n_ranks;
+done:
+    return status;
+}
+
+static void free_problem(ranks_problem *problem)
+{
+    ranks_pairs_free(problem);
+    if (problem->rigid) VecDestroyVecs((PetscInt)problem->whole.n_rigid, &problem->rigid);
+    MatDestroy(&problem->stiffness);
+    MatDestroy(&problem->mass);
+    ranks_piece_free(&problem->piece);
+    modal_free(&problem->order);
+    modal_free(&problem->parts);
+    modal_free(&problem->part_size);
+    modal_free(&problem->n_motions);
+    modal_free(&problem->nodal_mass);
+    modal_free(&problem->held);
+}
+
+/* Rank 0 tells how far it is; whether it goes on is for all ranks. */
+static modal_status progress(const ranks_problem *problem, const char *stage, modal_error *err)
+{
+    return ranks_agree(problem, modal_progress_report(problem->progress, stage, -1, err), err);
+}
+
+modal_status ranks_solve(ranks_problem *problem, modal_modes_result *result, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    RANKS_TRY(MPI_Bcast(&problem->options, (int)sizeof problem->options, MPI_BYTE, 0, problem->comm));
+    if (problem->options.tolerance == 0) problem->options.tolerance = 1e-9;
+    MODAL_TRY(progress(problem, "divide", err));
+    MODAL_TRY(ranks_divide(problem, err));
+    MODAL_TRY(progress(problem, "assemble", err));
+    MODAL_TRY(ranks_assemble(problem, err));
+    MODAL_TRY(ranks_make_rigid(problem, err));
+    MODAL_TRY(progress(problem, "solve", err));
+    problem->report.route = MODAL_ROUTE_DIRECT;
+    MODAL_TRY(ranks_direct(problem, err));
+    MODAL_TRY(ranks_gather(problem, result, err));
+    MODAL_TRY(measure(problem, err));
+done:
+    free_problem(problem);
+    return status;
+}

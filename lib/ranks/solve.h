@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MODAL_RANKS_SOLVE_H
+#define MODAL_RANKS_SOLVE_H
+
+#include "lib/ranks/private.h"
+
+/* All ranks: the whole computation. `problem` has the communicator and on rank 0 solid, options, progress; `result` is NULL on
+ * the others. Frees what the problem holds, but for its report. */
+modal_status ranks_solve(ranks_problem *problem, modal_modes_result *result, modal_error *err);
+
+#endif

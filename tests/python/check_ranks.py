@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""modalpack --eigensolver slepc on 1, 2 and 4 ranks, held to its own solver and to a closed form: held, in part, free and disconnected
+solids, a square bar, elements of every type, two materials a million apart; what it refuses; ranks that die.
+usage: check_ranks.py PROGRAMS_FOLDER [WHY_ABSENT]"""
+import itertools
+import json
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import h5py
+import numpy as np
+
+BIN = pathlib.Path(sys.argv[1])
+MODALPACK = str(BIN / "modalpack")
+STEEL = ["--young", "2e11", "--poisson", "0.3", "--density", "7800"]
+SANITIZED = b"__asan_init" in (BIN / "modalpack").read_bytes()
+KINDS = {"tet4": 4, "hex8": 5, "wedge6": 6, "pyramid5": 7, "tet10": 11, "hex20": 17}
+CORNERS = [(0, 0, 0), (2, 0, 0), (2, 2, 0), (0, 2, 0), (0, 0, 2), (2, 0, 2), (2, 2, 2), (0, 2, 2)]
+EDGES = [(0, 1), (0, 3), (0, 4), (1, 2), (1, 5), (2, 3), (2, 6), (3, 7), (4, 5), (4, 7), (5, 6), (6, 7)]
+TETS = [(0, 1, 2, 6), (0, 2, 3, 6), (0, 3, 7, 6), (0, 7, 4, 6), (0, 4, 5, 6), (0, 5, 1, 6)]
+FACES = [(0, 3, 2, 1), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7)]
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+ENVIRONMENT["ASAN_OPTIONS"] = ENVIRONMENT.get("ASAN_OPTIONS", "") + ":detect_leaks=0"  # Open MPI and PETSc keep what they have
+ENVIRONMENT = {k: v for k, v in ENVIRONMENT.items() if not k.startswith(("OMPI_COMM", "PMI_", "SLURM_"))}
+
+
+def cell_elements(kind, corner):
+    """Elements of a cell of two units, each a list of places."""
+    at = [tuple(np.add(corner, c)) for c in CORNERS]
+    middle = lambda a, b: tuple((np.array(a) + b) // 2)
+    if kind == "hex8":
+        return [at]
+    if kind == "hex20":
+        return [at + [middle(at[a], at[b]) for a, b in EDGES]]
+    if kind == "wedge6":
+        return [[at[i] for i in w] for w in ((0, 1, 2, 4, 5, 6), (0, 2, 3, 4, 6, 7))]
+    if kind == "pyramid5":
+        return [[at[i] for i in face[::-1]] + [tuple(np.add(corner, 1))] for face in FACES]
+    tets = [[at[i] for i in t] for t in TETS]
+    if kind == "tet4":
+        return tets
+    return [t + [middle(t[a], t[b]) for a, b in ((0, 1), (1, 2), (0, 2), (0, 3), (2, 3), (1, 3))] for t in tets]
+
+
+def write(path, boxes, edge=0.1):
+    """boxes: kind, cells, place of its corner in cells, name of its group. Every box has nodes of its own unless the places meet."""
+    numbers, lines, n, groups = {}, [], 0, {}
+    for kind, cells, corner, group in boxes:
+        tag = groups.setdefault(group, len(groups) + 1)
+        for cell in itertools.product(*map(range, cells)):
+            for element in cell_elements(kind, 2 * np.add(corner, cell)):
+                n += 1
+                nodes = [numbers.setdefault(tuple(int(c) for c in p), len(numbers) + 1) for p in element]
+                lines.append("%d %d 2 %d %d %s" % (n, KINDS[kind], tag, tag, " ".join(map(str, nodes))))
+    text = ["$MeshFormat", "2.2 0 8", "$EndMeshFormat", "$PhysicalNames", str(len(groups))]
+    text += ['3 %d "%s"' % (tag, name) for name, tag in groups.items()] + ["$EndPhysicalNames", "$Nodes", str(len(numbers))]
+    text += ["%d %.17g %.17g %.17g" % (i, *(edge / 2 * c for c in p)) for p, i in numbers.items()]
+    pathlib.Path(path).write_text("\n".join(text + ["$EndNodes", "$Elements", str(n)] + lines + ["$EndElements", ""]))
+    return path
+
+
+def launch(n, *words, env=None):
+    command = ["mpirun", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-n", str(n), MODALPACK]
+    return subprocess.run(command + list(map(str, words)), capture_output=True, text=True, env={**ENVIRONMENT, **(env or {})}, timeout=300)
+
+
+def ours(text):
+    return [line for line in text.splitlines() if line.startswith("modalpack: ")]
+
+
+def solve(n, mesh, *words, out="r.h5"):
+    """n = 0: modalpack's own solver."""
+    options = [mesh, out, "-f", "--volume-modes", "float64", *words]
+    got = launch(n, *options, "--eigensolver", "slepc", "--report", "r.json") if n else \
+        subprocess.run([MODALPACK, *map(str, options), "--sturm"], capture_output=True, text=True)
+    assert got.returncode == 0, (n, options, got)
+    checked = subprocess.run([str(BIN / "modalinfo"), "--check", out], capture_output=True, text=True)
+    assert checked.returncode == 0, checked
+    with h5py.File(out) as f:
+        shape = f["shapes/0000"]
+        modes = shape["modes"]
+        if n:
+            assert modes.attrs["eigensolver"].decode() in ("slepc direct", "slepc multigrid"), dict(modes.attrs)
+            assert modes.attrs["ranks"] == n and b"modal_ranks" in f.attrs["extensions_used"].split(), dict(f.attrs)
+            assert json.load(open("r.json"))["solver"]["ranks"] == n
+        found = {name: modes[name][:] for name in ("eigenvalues", "residuals", "orthogonality", "participation", "modal_masses",
+                                                   "rigid_eigenvalues")}
+        found["count"] = modes["sturm_count"][:] if "sturm_count" in modes else None
+        found["total_mass"] = modes.attrs["total_mass"]
+        found["vectors"] = shape["volume/volume_modes"][:].reshape(len(modes["eigenvalues"]), -1)
+        found["nodes"] = shape["volume/nodes"][:]
+        return found
+
+
+def same(name, got, want):
+    """Eigenvalues to 1e-9, eigenspaces to 1e-7, single modes with their sign."""
+    a, b = got["eigenvalues"], want["eigenvalues"]
+    error = np.abs(a / b - 1).max()
+    # what rounding takes from the lowest modes of slender solids, both ways
+    assert error <= max(1e-9, want["residuals"].max(), got["residuals"].max()), (name, error)
+    assert (got["residuals"] <= np.maximum(1e-9, 4 * want["residuals"])).all(), (name, got["residuals"], want["residuals"])
+    assert got["orthogonality"].max() <= 1e-10 and np.abs(got["modal_masses"] - 1).max() <= 1e-10, name
+    assert len(got["rigid_eigenvalues"]) == len(want["rigid_eigenvalues"]), name
+    assert abs(got["total_mass"] / want["total_mass"] - 1) <= 1e-12, name
+    last = b > b[-1] * (1 - 1e-6)  # a multiple eigenvalue may go on past the last mode
+    for k in np.flatnonzero(~last | (np.arange(len(b)) == len(b) - 1) & (np.sum(last) == 1)):
+        alike = np.flatnonzero(np.abs(b / b[k] - 1) < 1e-6)
+        q = np.linalg.qr(want["vectors"][alike].T)[0]
+        x = got["vectors"][k]
+        space = np.linalg.norm(x - q @ (q.T @ x)) / np.linalg.norm(x)
+        assert space <= 1e-7, (name, k, space)
+        if len(alike) == 1:
+            sign = np.abs(x - want["vectors"][k]).max() / np.abs(x).max()
+            assert sign <= 1e-6, (name, k, sign)
+    if got["count"] is not None:
+        assert got["count"][1] == got["count"][2] >= len(a) + len(got["rigid_eigenvalues"]), (name, got["count"])
+
+
+def refuse(code, message, n, *words, env=None):
+    before = sorted(os.listdir("."))
+    got = launch(n, *words, env=env) if n else subprocess.run([MODALPACK, *map(str, words)], capture_output=True, text=True,
+                                                                env={**ENVIRONMENT, **(env or {})})
+    lines = ours(got.stderr)
+    assert got.returncode == code and lines and message in lines[-1], (words, code, message, got)
+    assert sum(message in line for line in lines) == 1, (message, lines)
+    assert sorted(os.listdir(".")) == before, os.listdir(".")
+
+
+def check_solids():
+    every = [(kind, (2, 2, 2), (3 * i, 0, 0), kind) for i, kind in enumerate(KINDS)]
+    bar = write("bar.msh", [("tet4", (10, 3, 2), (0, 0, 0), "bar")])
+    square = write("square.msh", [("hex8", (8, 2, 2), (0, 0, 0), "bar")])
+    two = write("two.msh", [("tet4", (5, 2, 2), (0, 0, 0), "a"), ("tet10", (3, 2, 1), (0, 5, 0), "b")])
+    both = write("both.msh", [("hex8", (5, 2, 2), (0, 0, 0), "hard"), ("hex8", (5, 2, 2), (5, 0, 0), "soft")])
+    root = ["--fixed", "plane:0,0,0:-1,0,0"]
+    cases = [("held", bar, [*STEEL, *root, "-m", 12], (1, 2, 4)),
+             ("free", bar, [*STEEL, "-m", 10], (1, 2)),
+             ("lumped, in part", bar, [*STEEL, "-m", 8, "--mass", "lumped", "--fixed", "plane:0,0,0:-1,0,0@xz"], (2,)),
+             ("square", square, [*STEEL, *root, "-m", 9], (1, 2)),
+             ("disconnected, free", two, [*STEEL, "-m", 8], (1, 4)),
+             ("every element", write("every.msh", every), [*STEEL, "--fixed", "plane:0,0,0:0,0,-1", "-m", 20], (2, 4)),
+             ("a million apart", both, [*root, "--material", "hard=2e11,0.3,7800", "--material", "soft=2e5,0.3,7800", "-m", 10], (1, 2))]
+    for name, mesh, words, ranks in cases:
+        want = solve(0, mesh, *words)
+        for n in ranks:
+            same(f"{name}, {n} ranks", solve(n, mesh, *words), want)
+    first = [solve(1, bar, *STEEL, *root, "-m", 12, out=out) and pathlib.Path(out).read_bytes() for out in ("r.h5", "r.h5")]
+    assert first[0] == first[1], "one rank: bytes differ"
+
+
+def check_rod():
+    """Held across everywhere, a bar of HEX8 without Poisson's effect is a rod of linear elements, whose matrices have
+    lambda = 6 E / (rho h^2) (1 - cos t) / (2 + cos t), t = (2 k - 1) pi / (2 N)."""
+    n, young, density = 12, 2e11, 8000.0
+    rod = write("rod.msh", [("hex8", (n, 1, 1), (0, 0, 0), "rod")])
+    t = (2 * np.arange(1, 7) - 1) * np.pi / (2 * n)
+    exact = 6 * young / (density * 0.1**2) * (1 - np.cos(t)) / (2 + np.cos(t))
+    # modes that warp the section lie above these of length
+    got = solve(2, rod, "--young", young, "--poisson", 0, "--density", density, "-m", 6, "--fixed", "box:-1,-1,-1:9,9,9@yz",
+                "--fixed", "plane:0,0,0:-1,0,0")
+    assert np.abs(got["eigenvalues"] / exact - 1).max() <= 1e-9, (got["eigenvalues"], exact)
+
+
+def check_refusals():
+    write("cell.msh", [("hex8", (1, 1, 1), (0, 0, 0), "a")])
+    slepc = ["bar.msh", "x.h5", "--eigensolver", "slepc", *STEEL]
+    for words in (["--derivatives", 3], ["--reduced-forces"], ["--snapshots", "s.h5"], ["--import", "a.U"]):
+        refuse(2, f"--eigensolver slepc: {words[0]} is not distributed", 2, *slepc, *words)
+    refuse(2, "--eigensolver slepc: is for one mesh", 0, "bar.msh", *slepc)
+    refuse(2, "--eigensolver slepc: is for one mesh", 0, *slepc, "--shapes", "bodies")
+    refuse(2, "--factor is lanczos's", 0, *slepc, "--factor", "float32")
+    refuse(2, "--route: needs --eigensolver slepc", 0, "bar.msh", "x.h5", *STEEL, "--route", "direct")
+    refuse(2, "--eigensolver: must be", 0, "bar.msh", "x.h5", *STEEL, "--eigensolver", "arpack")
+    refuse(2, "--route: must be", 0, *slepc, "--route", "best")
+    # 8 nodes, 6 of them fixed
+    refuse(2, "more ranks than free nodes, 4 for 2", 4, "cell.msh", "x.h5", "--eigensolver", "slepc", *STEEL, "--fixed", "plane:0,0,0:0,0,-1",
+           "--fixed", "plane:0,0,0:-1,0,0", "-m", 2)
+    refuse(3, "modes: 7 asked for, 6 degrees of freedom", 2, "cell.msh", "x.h5", "--eigensolver", "slepc", *STEEL, "--fixed",
+           "plane:0,0,0:0,0,-1", "--fixed", "plane:0,0,0:-1,0,0", "-m", 7)
+    refuse(3, "No such file", 2, "nowhere.msh", *slepc[1:])
+    refuse(4, "needed by a rank for its share of the factor, the limit is 0 MiB", 2, *slepc, "--memory-limit", "100K", "--route", "direct")
+    # a launcher of another MPI has started three, of which this one knows nothing
+    refuse(4, "3 processes were launched, and each is alone in its MPI", 0, *slepc, env={"PMI_SIZE": "3", "PMI_RANK": "0"})
+
+
+def check_deaths():
+    """No file, and no temporary one, where a rank dies or has no memory."""
+    big = write("big.msh", [("tet4", (40, 12, 12), (0, 0, 0), "bar")])
+    words = [big, "x.h5", "--eigensolver", "slepc", *STEEL, "--fixed", "plane:0,0,0:-1,0,0"]
+    mpirun = ["mpirun", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
+    before = sorted(os.listdir("."))
+    whole = subprocess.Popen([*mpirun, "-n", "3", MODALPACK, *words], stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+    ranks = []
+    deadline = time.time() + 60
+    while len(ranks) < 3 and time.time() < deadline:
+        children = pathlib.Path(f"/proc/{whole.pid}/task/{whole.pid}/children").read_text().split()
+        ranks = [int(p) for p in children if os.readlink(f"/proc/{p}/exe") == os.path.realpath(MODALPACK)]
+        time.sleep(0.05)
+    assert len(ranks) == 3, ranks
+    time.sleep(1.5)
+    os.kill(ranks[1], signal.SIGKILL)
+    _, text = whole.communicate(timeout=120)
+    assert whole.returncode not in (0, None), text
+    assert sorted(os.listdir(".")) == before, os.listdir(".")
+    if SANITIZED:
+        print("not checked: a rank without memory; a sanitizer needs the address space for itself")
+        return
+    # The second rank has less room than the problem takes; how much its libraries take differs from system to system.
+    for limit in (440000, 400000, 360000, 320000):  # KiB of addresses
+        limited = ["sh", "-c", f"ulimit -v {limit}; exec \"$0\" \"$@\"", MODALPACK, *words, "-f"]
+        got = subprocess.run([*mpirun, "-n", "1", MODALPACK, *words, "-f", ":", "-n", "1", *limited], capture_output=True, text=True,
+                             env=ENVIRONMENT, timeout=300)
+        if got.returncode != 0:
+            break
+        os.remove("x.h5")
+    last = ours(got.stderr)[-1]
+    assert got.returncode == 4 and "memory" in last and sum(line == last for line in ours(got.stderr)) == 1, got
+    assert sorted(os.listdir(".")) == before, os.listdir(".")
+
+
+if len(sys.argv) > 2 and sys.argv[2]:
+    print(f"skipped: modalpack without SLEPc: {sys.argv[2]}")
+    sys.exit(77)
+if not shutil.which("mpirun"):
+    print("skipped: no mpirun")
+    sys.exit(77)
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+with tempfile.TemporaryDirectory(prefix="ranks-") as folder:
+    os.chdir(folder)
+    for step in (check_solids, check_rod, check_refusals, check_deaths):
+        begun = time.time()
+        step()
+        print(f"{step.__name__}: {time.time() - begun:.1f} s")
+    os.chdir("/")

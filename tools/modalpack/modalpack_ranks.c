@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modalpack --eigensolver slepc: the module, and what it is asked. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/common/shares.h"
+#include "tools/modalpack/modalpack.h"
+
+#ifdef MODAL_RANKS_ABSENT
+static modal_status load(const modal_ranks_program **program, modal_error *err)
+{
+    (void)program;
+    return modal_error_set(err, MODAL_ERROR_SYSTEM, "--eigensolver slepc: not in this build: %s", MODAL_RANKS_ABSENT);
+}
+#else
+/* From ../lib/modaltools of the program's folder, wherever that was moved. The symbols are global: Open MPI loads parts of its own,
+ * which look for them. */
+static modal_status load(const modal_ranks_program **program, modal_error *err)
+{
+    char self[PATH_MAX], module[PATH_MAX + 64];
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length < 0) return modal_error_set(err, MODAL_ERROR_SYSTEM, "/proc/self/exe: %s", strerror(errno));
+    self[length] = '\0';
+    snprintf(module, sizeof module, "%s/../lib/modaltools/modalpack_slepc.so", dirname(self));
+    void *handle = dlopen(module, RTLD_NOW | RTLD_GLOBAL);
+    void *symbol = handle ? dlsym(handle, MODAL_RANKS_FUNCTION) : NULL;
+    const modal_ranks_program *(*get)(void) = NULL;
+    if (!symbol) return modal_error_set(err, MODAL_ERROR_SYSTEM, "--eigensolver slepc: cannot be loaded, %s", dlerror());
+    memcpy(&get, &symbol, sizeof symbol);
+    *program = get();
+    return MODAL_OK;
+}
+#endif
+
+/* The end of all ranks is near: what this one has begun goes, and it says why. Signals that come meanwhile do the same. */
+static void stop(void *context, const modal_error *err)
+{
+    tool *t = context;
+    fprintf(stderr, "%s: %s\n", t->program->name, err->message);
+    fflush(stderr);
+}
+
+modal_status modalpack_ranks_begin(tool *t, const modal_ranks_program **program, int *rank, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const tool_arguments *a = &t->arguments;
+    int64_t launched = 1;
+    int n_ranks = 1;
+    *program = NULL;
+    *rank = 0;
+    if (strcmp(tool_value(a, "eigensolver"), "slepc") != 0) return MODAL_OK;
+    if (!tool_launched(&launched)) launched = 1;
+    MODAL_TRY(load(program, err));
+    status = (*program)->begin(launched, stop, t, rank, &n_ranks, err);
+    if (status != MODAL_OK) *program = NULL; /* nothing to end: the process does */
+done:
+    return status;
+}
+
+modal_status modalpack_ranks_check(const tool_arguments *a, modalpack_request *r, modal_error *err)
+{
+    static const char *const not_yet[] = {"derivatives", "reduced-forces", "snapshots", "import", "rigid"};
+    modal_status status = MODAL_OK;
+    const char *solver = tool_value(a, "eigensolver"), *route = tool_value(a, "route");
+    const int slepc = strcmp(solver, "slepc") == 0;
+    if (!slepc && strcmp(solver, "lanczos") != 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--eigensolver: must be lanczos or slepc, %s", solver);
+    if (!slepc && route) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--route: needs --eigensolver slepc");
+    r->route = MODAL_ROUTE_OWN;
+    if (!slepc) goto done;
+    r->route = MODAL_ROUTE_AUTO;
+    if (route && strcmp(route, "direct") == 0) r->route = MODAL_ROUTE_DIRECT;
+    else if (route && strcmp(route, "auto") != 0) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--route: must be auto or direct, %s", route);
+    for (size_t k = 0; k < sizeof not_yet / sizeof *not_yet; k++)
+        if (tool_count(a, not_yet[k])) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--eigensolver slepc: --%s is not distributed", not_yet[k]);
+    if (r->n_meshes != 1 || r->shapes != SHAPES_ONE)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--eigensolver slepc: is for one mesh that is one shape");
+    if (r->factor != MODAL_FACTOR_AUTO) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--eigensolver slepc: --factor is lanczos's");
+done:
+    return status;
+}
+
+static void report(tool *t, const modal_modes_result *result, const modal_ranks_report *found)
+{
+    static const char *const routes[] = {"", "direct", "multigrid", ""};
+    json_t *solver = json_pack("{s:s, s:s, s:i, s:I, s:I, s:I, s:i, s:f, s:f, s:f, s:f}", "eigensolver", "slepc", "route",
+                               routes[found->route], "ranks", found->n_ranks, "degrees_of_freedom", (json_int_t)result->n_dof,
+                               "solves", (json_int_t)result->n_solves, "iterations", (json_int_t)result->n_iterations,
+                               "rigid_modes", result->n_rigid, "orthogonality", result->orthogonality, "resident_bytes",
+                               found->resident_bytes, "most_resident_bytes", found->most_resident_bytes, "processor_seconds",
+                               found->processor_seconds);
+    json_object_set_new(solver, "least_nodes", json_integer(found->least_nodes));
+    json_object_set_new(solver, "most_nodes", json_integer(found->most_nodes));
+    if (found->factor_bytes > 0) {
+        json_object_set_new(solver, "factor_estimate_bytes", json_real(found->factor_bytes));
+        json_object_set_new(solver, "most_factor_estimate_bytes", json_real(found->most_factor_bytes));
+    }
+    if (result->sturm.n_below >= 0)
+        json_object_set_new(solver, "sturm_count", json_pack("{s:f, s:I, s:I}", "shift", result->sturm.shift, "below",
+                                                             (json_int_t)result->sturm.n_below, "known", (json_int_t)result->sturm.n_known));
+    json_object_set_new(t->report, "solver", solver);
+    if (result->n_rigid > 0) tool_note(t, "rigid modes found and left out: %d", result->n_rigid);
+    if (result->sturm.n_below >= 0)
+        tool_note(t, "Sturm count: %lld eigenvalues below %.9g (rad/s)^2, all known", (long long)result->sturm.n_below,
+                  result->sturm.shift);
+    tool_note(t, "SLEPc, %s, ranks: %d; %lld degrees of freedom, orthogonality %.1e", routes[found->route], found->n_ranks,
+              (long long)result->n_dof, result->orthogonality);
+}
+
+modal_status modalpack_ranks_solve(tool *t, const modalpack_request *r, const modal_shape *shape, modal_modes_result *result,
+                                   modal_error *err)
+{
+    const modal_ranks_options options = {.n_modes = (int32_t)r->n_modes, .mass_rule = r->mass_rule, .route = r->route,
+                                         .memory_limit = (double)r->memory_limit};
+    modal_ranks_report found;
+    const double start = tool_seconds();
+    tool_detail(t, "%s", r->ranks->versions);
+    const modal_status status = r->ranks->solve(&shape->solid, &options, result, &found, &t->progress, err);
+    if (status != MODAL_OK) return status;
+    tool_stage(t, "solve", tool_seconds() - start, -1);
+    result->route = found.route;
+    result->n_ranks = found.n_ranks;
+    report(t, result, &found);
+    return MODAL_OK;
+}
