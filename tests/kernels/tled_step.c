@@ -462,9 +462,11 @@ static void check_one_step(harness *h, const modal_tled_layout *layout, const mo
     if (r->work) {
         const modal_tled_work *got = (const modal_tled_work *)r->work->host;
         double kinetic = 0;
-        for (int64_t k = 0; k < 4 * s->n_nodes; k++)
+        for (int64_t k = 0; k < 4 * s->n_nodes; k++) {
+            if (k % 4 == 3) continue; /* fourth words may hold what is lost: any bits */
             kinetic += s->mass[k / 4] * (pow(value(layout, r->d, k), 2) + pow(start->d[k], 2) + pow(start->u[k], 2)) /
                        (m->step * m->step);
+        }
         hold(h, "work of loads", 0, got->loads, want.loads, 64 * eps * works);
         hold(h, "work of elements", 0, got->inner, want.inner, 64 * eps * works);
         hold(h, "work of holding", 0, got->held, want.held, 64 * eps * (works + kinetic));

@@ -5,6 +5,7 @@ usage: check_modaltled_restart.py MODALTLED"""
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -144,8 +145,11 @@ for arithmetic in ("float32", "float64"):
     words = ["--arithmetic", arithmetic, "--fields", "solid,internal_forces"]
     run("whole.h5", *words, "--checkpoint", "new.ck", "--checkpoint-every", 1)
     whole = open("new.ck", "rb").read()
-    for share in (0.2, 0.55, 0.95):
-        open("c.ck", "wb").write(whole[:int(share * len(whole))])
+    states = [found.start() for found in re.finditer(rb"state\0\0\0", whole)]
+    check(len(states) >= 2, "states", len(states))
+    for share in (0.2, 0.55, 0.95):  # in the middle of a state, at least one before it is whole
+        k = max(1, int(share * len(states)))
+        open("c.ck", "wb").write(whole[:(states[k] + (states[k + 1:] + [len(whole)])[0]) // 2])
         said = run("part.h5", *words, "--restart", "c.ck")
         check("goes on after 1 frames" in said, said)
         same("whole.h5", "part.h5")
