@@ -213,8 +213,19 @@ MODAL_STEP_BOTH static inline int64_t modal_step_work_size_small(int64_t n_modes
     return 2 * wide + 24 + n_modes * wide + 8 * n_modes + 48 + 8 * n_modes + n_modes * wide + 6 * wide + 8 + 32 +
            12 * modal_step_padded(parent_modes) + 16;
 }
-/* On a GPU, of objects that the grid evaluates, after those: each of two evaluations, the pairs' sums, and the numbers of E
- * (reduced_step_large.cuh). */
+/* On a GPU, of objects that the grid evaluates, after those: each of two evaluations, the pairs' sums, the numbers of E, and
+ * the sums of pieces of rows, of MODAL_STEP_PIECE columns each (reduced_step_large.cuh). */
+enum { MODAL_STEP_PIECE = 64 };
+MODAL_STEP_BOTH static inline int64_t modal_step_pieces(int64_t r, int64_t j) /* of a row of block j */
+{
+    return ((r - j) * (r - j + 1) / 2 + MODAL_STEP_PIECE - 1) / MODAL_STEP_PIECE;
+}
+MODAL_STEP_BOTH static inline int64_t modal_step_large_rows(int64_t n_modes)
+{
+    int64_t size = 0;
+    for (int64_t j = 0; j < n_modes; j++) size += (j + 2) * modal_step_pieces(n_modes, j);
+    return modal_step_padded(size);
+}
 MODAL_STEP_BOTH static inline int64_t modal_step_large_sums(int64_t n_modes)
 {
     int64_t size = 0;

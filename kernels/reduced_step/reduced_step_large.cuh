@@ -10,12 +10,18 @@
 // E_p and g stand for the symmetric matrices with their diagonals doubled, and K's diagonal is doubled, too. Two passes of
 // the grid with a barrier after each: E, of which every number is one thread's sum of k + 1 terms, neighbours reading
 // neighbours, and s, a row a warp; then g, K and what f takes of E. Of what a pass reads nothing is written meanwhile.
+//
+// Where forces alone are wanted of many coefficients, each is read once, not twice: with h_kl = a_kl + s_kl + sum_j q_j (b_jkl +
+// sum_{i<=j} q_i c_ijkl), f_m = sum_kl b_mkl q_k q_l + (h q)_m (reduced_force.h). A warp takes a piece of the columns of block j, of
+// which it holds the sums, down all its rows, of which it writes the piece's share; then h stands where g does.
+//
 // Every sum has an order of its own, whatever the number of blocks. Included where RS_LANE is a thread of a block.
 
 // Where an object's parts are. The slots come first (rs_large_slot): to find them takes no sum over sizes.
 struct large_parts {
     double *slot;             // K [pairs], g [pairs], [padded r] E's part of f
-    double *pair_sums, *sums; // s [pairs], E [modal_step_large_sums]
+    double *pair_sums, *sums; // s [pairs], E or the sums of columns [modal_step_large_sums]
+    double *row_sums;         // [modal_step_large_rows] of every row of the table that of each piece
 };
 RS_FN large_parts large_parts_of(const modal_step_task &t, const modal_step_object *o, int slot)
 {
@@ -25,14 +31,15 @@ RS_FN large_parts large_parts_of(const modal_step_task &t, const modal_step_obje
     p.slot = slots + slot * size;
     p.pair_sums = slots + 2 * size;
     p.sums = p.pair_sums + modal_step_pairs(o->n_modes);
+    p.row_sums = p.sums + modal_step_large_sums(o->n_modes);
     return p;
 }
 
-// A block's view of a shape, in its shared memory: q, the products q_k q_l, where E's rows and the table's blocks begin, and
-// the lengths of rows.
+// A block's view of a shape, in its shared memory: q, the products q_k q_l, where E's rows and the table's blocks begin, the
+// lengths of rows, and where a block's pieces and their row sums begin.
 struct large_view {
     double *q, *products;
-    int32_t *rows, *blocks, *lengths; // [r + 1] each
+    int32_t *rows, *blocks, *lengths, *pieces, *row_sums; // [r + 1] each
 };
 
 RS_FN int32_t large_row(int32_t r, int32_t m) { return (int32_t)modal_step_energy_row(r, m); }
@@ -47,28 +54,34 @@ RS_FN large_view large_look(const modal_step_task &t, const modal_step_object *o
     v.rows = (int32_t *)(v.products + pairs);
     v.blocks = v.rows + r + 1;
     v.lengths = v.blocks + r + 1;
+    v.pieces = v.lengths + r + 1;
+    v.row_sums = v.pieces + r + 1;
     const double *start = t.q + o->coordinates, *end = t.next_q + o->coordinates;
     RS_EACH(k, r)
     {
         v.q[k] = state == LARGE_END ? end[k] : state == LARGE_START ? start[k] : 0.5 * (start[k] + end[k]);
         v.rows[1 + k] = v.lengths[k] = large_row(r, k);
         v.blocks[1 + k] = (k + 2) * v.lengths[k];
+        v.pieces[1 + k] = (int32_t)modal_step_pieces(r, k);
+        v.row_sums[1 + k] = (k + 2) * v.pieces[1 + k];
     }
-    if (RS_LANE == 0) v.rows[0] = v.blocks[0] = 0;
     RS_SYNC();
-    if (RS_LANE < 32) { // running sums, by a warp
-        int32_t row = 0, block = 0;
+    int32_t *const running[] = {v.rows, v.blocks, v.pieces, v.row_sums};
+    if (RS_LANE < 128) { // running sums, a warp each
+        int32_t *sums = running[RS_LANE / 32], before = 0;
+        const int32_t lane = RS_LANE % 32;
         for (int32_t base = 1; base <= r; base += 32) {
-            const int32_t at = base + RS_LANE;
-            int32_t x = at <= r ? v.rows[at] : 0, y = at <= r ? v.blocks[at] : 0;
+            const int32_t at = base + lane;
+            int32_t x = at <= r ? sums[at] : 0;
             for (int32_t d = 1; d < 32; d *= 2) {
-                const int32_t a = __shfl_up_sync(~0u, x, d), b = __shfl_up_sync(~0u, y, d);
-                if (RS_LANE >= d) x += a, y += b;
+                const int32_t a = __shfl_up_sync(~0u, x, d);
+                if (lane >= d) x += a;
             }
-            x += row, y += block;
-            if (at <= r) v.rows[at] = x, v.blocks[at] = y;
-            row = __shfl_sync(~0u, x, 31), block = __shfl_sync(~0u, y, 31);
+            x += before;
+            if (at <= r) sums[at] = x;
+            before = __shfl_sync(~0u, x, 31);
         }
+        if (lane == 0) sums[0] = 0;
     }
     for (int32_t k = RS_LANE / 32; k < r; k += RS_LANES / 32)
         for (int32_t l = k + RS_LANE % 32; l < r; l += 32) v.products[large_pair(r, k, l)] = v.q[k] * v.q[l];
@@ -150,6 +163,96 @@ RS_FN void large_add_pairs(const double *table, int32_t r, const large_view &v, 
         for (int32_t c = lane; c < whole; c += 32) sum = fma(__ldg(row + c), products[c], sum);
         sum = large_warp_sum(sum);
         if (lane == 0) pair_sums[large_pair(r, i, j)] = sum;
+    }
+}
+
+// Of eight numbers a lane, the sums over all lanes: lane 4 n has the n-th.
+RS_FN double large_eight_sums(double *x)
+{
+#pragma unroll
+    for (int32_t d = 16, n = 4; n > 0; d /= 2, n /= 2) {
+        const bool upper = RS_LANE & d;
+#pragma unroll
+        for (int32_t h = 0; h < n; h++) {
+            const double kept = upper ? x[h + n] : x[h], sent = upper ? x[h] : x[h + n];
+            x[h] = kept + __shfl_xor_sync(~0u, sent, d);
+        }
+    }
+    x[0] += __shfl_xor_sync(~0u, x[0], 2);
+    return x[0] + __shfl_xor_sync(~0u, x[0], 1);
+}
+
+// Of fewer coefficients in all, forces by pieces take as long as by E, whose sums are more threads'.
+enum { LARGE_PIECES_FROM = 3000000 };
+
+// The sums of columns and of pieces of rows, the slice's share of the pieces: those of many rows first, every other round from
+// the last warp on.
+RS_FN void large_add_pieces(const double *table, int32_t r, const large_view &v, int32_t slice, int32_t n_slices, const large_parts &p)
+{
+    const int32_t lane = RS_LANE % 32, n_warps = n_slices * (RS_LANES / 32), own = RS_LANE / 32 * n_slices + slice;
+    const int32_t count = v.pieces[r];
+    for (int32_t round = 0; round * n_warps < count; round++) {
+        const int32_t at = count - 1 - (round * n_warps + (round % 2 ? n_warps - 1 - own : own));
+        if (at < 0) continue;
+        int32_t j = 0, high = r;
+        while (high - j > 1) {
+            const int32_t middle = (j + high) / 2;
+            if (v.pieces[middle] <= at)
+                j = middle;
+            else
+                high = middle;
+        }
+        const int32_t piece = at - v.pieces[j], n_pieces = v.pieces[j + 1] - v.pieces[j], n_rows = j + 2, n = v.lengths[j];
+        const int32_t c = MODAL_STEP_PIECE * piece + 2 * lane, whole = (r - j) * (r - j + 1) / 2;
+        const double *from = table + v.blocks[j] + (c < n ? c : 0), *products = v.products + large_pair(r, j, j);
+        const double along = c < whole ? products[c] : 0, next = c + 1 < whole ? products[c + 1] : 0;
+        double *rows = p.row_sums + v.row_sums[j] + piece, first = 0, second = 0;
+        for (int32_t base = 0; base < n_rows; base += 8) {
+            double2 row[8];
+            double sums[8];
+#pragma unroll
+            for (int32_t i = 0; i < 8; i++) row[i] = __ldg((const double2 *)(from + min(base + i, n_rows - 1) * n));
+#pragma unroll
+            for (int32_t i = 0; i < 8; i++) {
+                const double x = base + i >= n_rows ? 0 : base + i == 0 ? 1 : v.q[base + i - 1];
+                first = fma(x, row[i].x, first);
+                second = fma(x, row[i].y, second);
+                sums[i] = fma(row[i].x, along, row[i].y * next);
+            }
+            const double sum = large_eight_sums(sums);
+            if (lane % 4 == 0 && base + lane / 4 < n_rows) rows[(base + lane / 4) * n_pieces] = sum;
+        }
+        if (c < n) {
+            p.sums[v.rows[j] + c] = v.q[j] * first;
+            p.sums[v.rows[j] + c + 1] = v.q[j] * second;
+        }
+    }
+}
+
+// h, and the forces of the b alone, eight threads a pair and a mode.
+RS_FN void large_add_up_force(const double *a, int32_t r, const large_view &v, const large_parts &p, int32_t slice, int32_t n_slices)
+{
+    const int32_t lane = RS_LANE % 8, pairs = r * (r + 1) / 2, count = pairs + r;
+    double *h = p.slot + modal_step_pairs(r), *part = h + modal_step_pairs(r);
+    for (int32_t base = slice * (RS_LANES / 8); base < count; base += n_slices * (RS_LANES / 8)) {
+        const int32_t at = base + RS_LANE / 8; // all lanes of a warp go together
+        int32_t k = -1, l = at - pairs;
+        if (at < pairs) large_pair_at(r, at, &k, &l);
+        double sum = 0;
+        if (at < count) {
+#pragma unroll 4
+            for (int32_t m = lane; m <= k; m += 8) sum += p.sums[v.rows[m] + at - large_pair(r, m, m)];
+            const int32_t n_pieces = v.pieces[l + 1] - v.pieces[l];
+            const double *row = p.row_sums + v.row_sums[l] + (k + 1) * n_pieces;
+#pragma unroll 4
+            for (int32_t piece = lane; piece < n_pieces; piece += 8) sum += row[piece];
+        }
+        for (int32_t d = 4; d > 0; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
+        if (lane > 0 || at >= count) continue;
+        if (at < pairs)
+            h[at] = __ldg(a + at) + sum;
+        else
+            part[l] = sum;
     }
 }
 
@@ -243,7 +346,13 @@ __device__ static __noinline__ void large_evaluate(const modal_step_task &t, lar
             const double *a = t.tables + __ldg(&t.shapes[o->shape].energy), *table = a + modal_step_pairs(r);
             const large_view v = large_look(t, o, state, memory);
             const large_parts parts = large_parts_of(t, o, slot);
-            if (pass == 0) {
+            const bool force = !whole && t.phase == MODAL_STEP_SOLVE && // a measure takes the energy from g
+                               (int64_t)v.blocks[r] * t.n_objects >= LARGE_PIECES_FROM;
+            if (force && pass == 0) {
+                large_add_pieces(table, r, v, slice, n_slices, parts);
+            } else if (force) {
+                large_add_up_force(a, r, v, parts, slice, n_slices);
+            } else if (pass == 0) {
                 large_add_sums(table, r, v, slice, n_slices, parts.sums);
                 if (whole) large_add_pairs(table, r, v, slice, n_slices, parts.pair_sums);
             } else {
