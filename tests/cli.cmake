@@ -73,6 +73,9 @@ if(TARGET modalpack)
              ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
     set_tests_properties(cli.render_${part} PROPERTIES LABELS cli)
   endforeach()
+  add_test(NAME cli.render_golden COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_render_golden.py
+           ${CMAKE_CURRENT_SOURCE_DIR}/files/golden ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  set_tests_properties(cli.render_golden PROPERTIES LABELS cli)
   foreach(part exr modes ffprobe)
     add_test(NAME cli.render_${part} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_render_formats.py ${part}
              ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})

@@ -178,3 +178,17 @@ target_sources(test_writers PRIVATE ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_da
   ${CMAKE_SOURCE_DIR}/formats/viewer/response_table.c
   ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_reach.c ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_look.c)
 set_tests_properties(unit.test_writers PROPERTIES LABELS "unit;formats")
+
+# Ids of pictures beside rays (libembree-dev).
+find_path(MODAL_EMBREE_INCLUDE embree3/rtcore.h)
+find_library(MODAL_EMBREE_LIBRARY embree3)
+if(MODAL_EMBREE_INCLUDE AND MODAL_EMBREE_LIBRARY)
+  add_executable(embree_ids clients/embree_ids.c)
+  set_target_properties(embree_ids PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_include_directories(embree_ids SYSTEM PRIVATE ${MODAL_EMBREE_INCLUDE})
+  target_link_libraries(embree_ids PRIVATE modal_test_harness ${MODAL_EMBREE_LIBRARY} OpenMP::OpenMP_C m)
+  add_test(NAME clients.embree_ids COMMAND embree_ids)
+else()
+  add_test(NAME clients.embree_ids COMMAND sh -c "echo 'skipped: no libembree-dev at configuration'; exit 77")
+endif()
+set_tests_properties(clients.embree_ids PROPERTIES LABELS clients SKIP_RETURN_CODE 77)

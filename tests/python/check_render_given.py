@@ -9,7 +9,7 @@ import shutil
 import h5py
 import numpy as np
 
-from render_tools import check, read_bytes, run, write_box
+from render_tools import check, read_bytes, run, write_box, write_tetrahedra_snapshots
 
 write_box()
 with open("look.json", "w", encoding="utf-8") as f:
@@ -68,19 +68,8 @@ boundary = sides[index[count == 1]]
 times = np.array([0.0, 0.5, 2.0])
 
 
-def write_snapshots(name, solid=True, damage=None):
-    u = np.zeros((3, len(nodes), 3))
-    u[..., 0] = 0.1 * times[:, None] * nodes[:, 2]
-    if damage is not None:
-        u[1, 7, 1] = damage
-    with h5py.File(name, "w", libver=("earliest", "v108")) as f:
-        f.attrs.update(modal_type="snapshots", modal_version="1.1")
-        f["displacements"], f["times"] = u, times
-        if solid:
-            g = f.create_group("solid")
-            g["nodes"], g["mass"] = nodes, np.ones(len(nodes))
-            g["element_type"], g["element_offsets"] = np.zeros(len(cells), "u1"), 4 * np.arange(len(cells) + 1)
-            g["element_nodes"], g["triangles"] = cells.astype("i4").ravel(), boundary.astype("i4")
+def write_snapshots(name, **more):
+    write_tetrahedra_snapshots(name, nodes, cells, boundary, times, lambda t: 0.1 * t * nodes[:, 2:] * (1, 0, 0), **more)
 
 
 write_snapshots("n.h5")

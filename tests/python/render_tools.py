@@ -9,6 +9,7 @@ import sys
 import tempfile
 import zlib
 
+import h5py
 import numpy as np
 
 tools = pathlib.Path(sys.argv[-1]).resolve()
@@ -129,3 +130,18 @@ def write_box(fps=500):
         f.write(f"{len(cells)} 4 0\n" + "".join(f"{i} {a} {b} {c} {d}\n" for i, (a, b, c, d) in enumerate(cells)))
     run("x.node", "b.h5", *STEEL, "--fixed", "plane:0,0,0:0,0,-1", "--modes", 3, "-q", tool="modalpack")
     run("b.h5", "t.h5", "--duration", 0.02, "--fps", fps, "--initial", "0=2", "-q", tool="modalsim")
+
+
+def write_tetrahedra_snapshots(name, nodes, cells, triangles, times, displacement, solid=True, damage=None):
+    """snapshots.h5 (formats/snapshots.md) of a solid of tetrahedra: displacement(t) is [nodes, 3]. damage: of node 7 in frame 1."""
+    u = np.stack([displacement(t) for t in times]).astype("f8")
+    if damage is not None:
+        u[1, 7, 1] = damage
+    with h5py.File(name, "w", libver=("earliest", "v108")) as f:
+        f.attrs.update(modal_type="snapshots", modal_version="1.1")
+        f["displacements"], f["times"] = u, np.array(times, "f8")
+        if solid:
+            g = f.create_group("solid")
+            g["nodes"], g["mass"] = np.array(nodes, "f8"), np.ones(len(nodes))
+            g["element_type"], g["element_offsets"] = np.zeros(len(cells), "u1"), 4 * np.arange(len(cells) + 1)
+            g["element_nodes"], g["triangles"] = np.array(cells, "i4").ravel(), np.array(triangles, "i4")
