@@ -183,10 +183,12 @@ static modal_status read_ground(modal_look_reader *r, const modal_json_place *pl
     modal_look *look = r->look;
     modal_json_place member;
     look->ground_fitted = 1;
-    MODAL_TRY(modal_json_object(place, "height material size"));
+    MODAL_TRY(modal_json_object(place, "height material size tile"));
     MODAL_TRY(modal_json_required(place, "material", &member));
     MODAL_TRY(modal_look_read_material(r, &member, &look->ground_material));
     MODAL_TRY(modal_json_optional_number(place, "size", 1e-9, 1e9, "m", &look->ground_size));
+    look->ground_tile = 1.0;
+    MODAL_TRY(modal_json_optional_number(place, "tile", 1e-9, 1e9, "m", &look->ground_tile));
     if (modal_json_member(place, "height", &member)) {
         const char *text = json_string_value(member.value);
         if (text && strcmp(text, "fit") == 0) goto done;

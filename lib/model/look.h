@@ -77,6 +77,7 @@ typedef struct modal_look {
     int32_t ground_material; /* -1: no ground */
     int ground_fitted;
     double ground_height, ground_size; /* size 0: by the objects */
+    double ground_tile; /* length and width that an image takes, m */
 } modal_look;
 
 /* Frees everything inside and zeroes the struct; a zeroed struct is fine. */

@@ -30,6 +30,7 @@ static modal_status make_room(modal_render_scene *s, const modal_basis *basis, c
     MODAL_TRY(modal_alloc(&s->tints, s->n_objects, 3 * sizeof *s->tints, "objects", err));
     if (s->images.n_images > 0) {
         for (int32_t i = 0; i < basis->n_shapes; i++) s->n_uv += basis->shapes[i].surface.uv ? basis->shapes[i].surface.n_uv : 0;
+        s->n_uv += 4 * s->has_ground;
         if (s->n_uv > INT32_MAX) MODAL_FAIL(err, MODAL_ERROR_INPUT, "texture coordinates: more than 31 bits number, %" PRId64, s->n_uv);
         MODAL_TRY(modal_alloc(&s->uv, s->n_uv, 2 * sizeof *s->uv, "texture coordinates", err));
         MODAL_TRY(modal_alloc(&s->triangle_uv, s->n_triangles, 3 * sizeof *s->triangle_uv, "texture coordinates", err));
@@ -123,7 +124,7 @@ static void add_ground(modal_render_scene *s, const modal_look *look, const moda
 {
     static const int corners[6] = {0, 1, 2, 0, 2, 3};
     double across[3], along[3], length = 0.0, shift = g->height;
-    const int least = fabs(g->up[0]) < fabs(g->up[1]) ? (fabs(g->up[0]) < fabs(g->up[2]) ? 0 : 2) : (fabs(g->up[1]) < fabs(g->up[2]) ? 1 : 2);
+    const int least = fabs(g->up[0]) <= fabs(g->up[1]) ? (fabs(g->up[0]) <= fabs(g->up[2]) ? 0 : 2) : (fabs(g->up[1]) <= fabs(g->up[2]) ? 1 : 2);
     for (int k = 0; k < 3; k++) shift -= g->up[k] * g->centre[k];
     for (int k = 0; k < 3; k++) across[k] = (k == least) - g->up[least] * g->up[k];
     for (int k = 0; k < 3; k++) length += across[k] * across[k];
@@ -135,12 +136,30 @@ static void add_ground(modal_render_scene *s, const modal_look *look, const moda
             s->ground[3 * i + k] = (float)(g->centre[k] + shift * g->up[k] + g->size * (a * across[k] + b * along[k]));
             s->ground_normals[3 * i + k] = (float)g->up[k];
         }
+    for (int i = 0; s->triangle_uv && i < 4; i++) { /* counted from the point of the plane nearest to the origin: as large scenes are, uv of any size */
+        const double a = i == 1 || i == 2 ? 0.5 : -0.5, b = i >= 2 ? 0.5 : -0.5;
+        double u = g->size * a, v = g->size * b;
+        for (int k = 0; k < 3; k++) u += across[k] * g->centre[k], v += along[k] * g->centre[k];
+        s->uv[2 * (s->n_uv - 4 + i)] = (float)(u / g->tile), s->uv[2 * (s->n_uv - 4 + i) + 1] = (float)(v / g->tile);
+    }
     for (int i = 0; i < 6; i++) s->triangles[3 * at + i] = (int32_t)s->n_points + corners[i];
     for (int i = 0; i < 2; i++) {
         s->triangle_materials[at + i] = look->ground_material;
-        s->flags[at + i] = look->materials[look->ground_material].two_sided ? 0 : MODAL_RASTER_ONE_SIDED; /* opaque, of its colours only */
-        for (int k = 0; s->triangle_uv && k < 3; k++) s->triangle_uv[3 * (at + i) + k] = -1;
+        s->flags[at + i] = look->materials[look->ground_material].two_sided ? 0 : MODAL_RASTER_ONE_SIDED; /* opaque, whatever its image says */
+        for (int k = 0; s->triangle_uv && k < 3; k++) s->triangle_uv[3 * (at + i) + k] = (int32_t)(s->n_uv - 4) + corners[3 * i + k];
     }
+}
+
+static modal_status check_ground_uv(const modal_render_scene *s, const modal_look *look, modal_error *err)
+{
+    const modal_look_material *m = &look->materials[look->ground_material];
+    const int32_t *images = s->triangle_uv ? s->images.of_material[look->ground_material] : NULL;
+    for (int i = 0; images && (images[0] >= 0 || images[1] >= 0) && m->wrap == MODAL_WRAP_NONE && i < 8; i++) {
+        const double uv = (double)s->uv[2 * (s->n_uv - 4) + i];
+        if (!(uv >= 0.0 && uv <= 1.0))
+            return modal_error_set(err, MODAL_ERROR_INPUT, "material %s: refuses texture coordinates outside of [0, 1], but the ground has %g", m->name, uv);
+    }
+    return MODAL_OK;
 }
 
 static modal_status set_lights(modal_render_scene *s, const modal_look *look, modal_error *err)
@@ -224,7 +243,10 @@ modal_status modal_render_scene_new(modal_render_scene *scene, const modal_rende
     MODAL_TRY(set_lights(scene, r->look, err));
     set_materials(scene, r->look);
     MODAL_TRY(add_objects(scene, r, &n_triangles, err));
-    if (r->ground) add_ground(scene, r->look, r->ground, n_triangles);
+    if (r->ground) {
+        add_ground(scene, r->look, r->ground, n_triangles);
+        MODAL_TRY(check_ground_uv(scene, r->look, err));
+    }
     if (r->creases.degrees >= 0.0) MODAL_TRY(make_wedges(scene, r->basis, r->creases, err));
 done:
     if (status != MODAL_OK) modal_render_scene_free(scene);

@@ -55,7 +55,7 @@ typedef struct modal_render_scene {
 /* The ground's place, where the look has one. */
 typedef struct modal_render_ground {
     double up[3], centre[3]; /* it goes through centre + (height - centre . up) up */
-    double height, size;
+    double height, size, tile; /* tile: length and width of an image, m; > 0 */
 } modal_render_ground;
 
 /* What a scene is made of. */

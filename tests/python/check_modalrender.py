@@ -4,8 +4,11 @@ usage: check_modalrender.py BIN"""
 import filecmp
 import json
 import os
+import resource
+import signal
 import subprocess
 
+import h5py
 import numpy as np
 
 from render_tools import check, read_png, run, to_srgb, tools, write_box
@@ -230,6 +233,22 @@ run("x.node", "bad", code=3, error="x.node")
 before = sorted(os.listdir("rest/png"))
 run("b.h5", "rest", *SIZE, code=2, error="exists")
 check(sorted(os.listdir("rest/png")) == before, "what was there is gone")
+for name, what in (("q", np.nan), ("times", np.nan), ("q", np.inf)):
+    with open("t.h5", "rb") as f, open("nan.h5", "wb") as to:
+        to.write(f.read())
+    with h5py.File("nan.h5", "r+") as f:
+        f[name][3] = what
+    run("nan.h5", "bad", "--basis", "b.h5", "-q", code=3, error="nan.h5: ")
+    check(not os.path.exists("bad"), "left something of", name, what)
+
+
+def small():
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+
+
+run("t.h5", "bad", *SIZE, "--buffers", "depth", "-q", code=4, error="bad/", preexec_fn=small)  # a disk that is full
+check(not os.path.exists("bad"), "left something on a full disk")
 if os.path.exists("/dev/full"):
     full = subprocess.run(f"{tools}/modalrender t.h5 - --format rgb -q --size 300x300 > /dev/full", shell=True, capture_output=True)
     check(full.returncode == 4 and b"standard output" in full.stderr, full)

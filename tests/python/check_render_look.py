@@ -93,6 +93,28 @@ run("s.h5", "some", "--look", "blend.json", "--size", "900x900", "-q", "-j3", "-
 check(json.load(open("r.json", encoding="utf-8"))["layer_tiles"] > 1, "the picture was done at once")
 check(filecmp.cmp("all/png/000000.png", "some/png/000000.png", shallow=False), "parts of rows have other bytes")
 
+# an image on the ground: as many metres as `tile` says, from the origin on, whatever its alpha
+for tile in (None, 0.75):
+    ground = look("ground.json", {"diffuse": [0.1, 0.2, 0.3]}, **{"ground": {"material": "floor", "height": -0.5, "size": 9, **({"tile": tile} if tile else {})},
+                                                                "cameras": [{"eye": [1.5, 0.5, 9], "target": [1.5, 0.5, 0], "up": [0, 1, 0.1], "fov": 0.6}]})
+    text = json.load(open(ground, encoding="utf-8"))
+    text["materials"]["floor"] = {"image": "image.png"}
+    text["cameras"][0]["up"] = [0, 0, 1]
+    text["cameras"][0]["eye"] = [1.5, -3, 9]
+    with open(ground, "w", encoding="utf-8") as f:
+        json.dump(text, f)
+    run("s.h5", "o", "-f", "--look", ground, "--size", "300x300", "--samples", 1, "--buffers", "colour,position,object", "-q", "--shadow", "none")
+    c, p, o = (np.load(f"o/{name}/000000.npy") for name in ("colour", "position", "object"))
+    u, v = (p[..., k] / (tile or 1) % 1 for k in (0, 1))
+    inner = (o < 0) & (np.abs(p[..., 2] + 0.5) < 1e-3) & (np.abs(u - 0.25) % 0.5 < 0.35) & (np.abs(u - 0.5) > 0.1) & (u > 0.1) & (u < 0.9)
+    inner &= (v > 0.1) & (v < 0.9) & (np.abs(v - 0.75) > 0.1)
+    want = np.where((v > 0.75)[..., None], (0, 0, 1), np.where((u < 0.5)[..., None], (1, 0, 0), (0, 1, 0)))
+    check(inner.sum() > 5000 and np.abs(c - want)[inner].max() < 1e-3, "the ground's image", tile, inner.sum(), np.abs(c - want)[inner].max())
+text["materials"]["floor"]["wrap"] = "none"
+with open("ground.json", "w", encoding="utf-8") as f:
+    json.dump(text, f)
+run("s.h5", "bad", "--look", "ground.json", code=3, error="material floor: refuses texture coordinates outside of [0, 1], but the ground has")
+
 # more layers in a row than there is room for: columns of it
 N, ALPHA = 20, np.array([0.3, 0.15])
 with open("many.obj", "w", encoding="utf-8") as f:

@@ -28,7 +28,7 @@ static const char good[] =
     " \"lights\": [{\"direction\": [0, 0, -2], \"shadow\": false}], \"ambient\": [0, 0, 0], \"background\": [0, 0, 1],\n"
     " \"cameras\": [{\"name\": \"a\", \"eye\": [0, 0, 0], \"target\": [3, 0, 0], \"keys\": [[0, 0, 0, 0, 1, 0, 0], [2, 0, 1, 0, 1, 0, 0]]},\n"
     "  {\"direction\": [0, 2, 0], \"fov\": 1}],\n"
-    " \"ground\": {\"material\": \"bark\", \"height\": -1.5, \"size\": 4}}\n";
+    " \"ground\": {\"material\": \"bark\", \"height\": -1.5, \"size\": 4, \"tile\": 0.5}}\n";
 
 static void read_good(modal_look *look)
 {
@@ -54,7 +54,7 @@ static void test_contents(void **state)
     assert_true(look.n_lights == 1 && look.lights[0].direction[2] == -1 && !look.lights[0].shadow && look.lights[0].colour[1] == 1);
     assert_true(look.n_cameras == 2 && !look.cameras[0].fitted && look.cameras[0].direction[0] == 1 && look.cameras[0].n_keys == 2);
     assert_true(look.cameras[1].fitted && look.cameras[1].direction[1] == 1 && look.cameras[1].fov == 1);
-    assert_true(look.ground_material == 2 && !look.ground_fitted && look.ground_height == -1.5 && look.ground_size == 4);
+    assert_true(look.ground_material == 2 && !look.ground_fitted && look.ground_height == -1.5 && look.ground_size == 4 && look.ground_tile == 0.5);
     modal_look_free(&look);
     modal_look_free(&look);
 }
@@ -150,6 +150,7 @@ static void test_refused(void **state)
         {M "\"cameras\": [{\"eye\": [0, 1, 0], \"target\": [0, 0, 0], \"keys\": [[1, 1, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0, 0]]}]}",
          "/cameras/0/keys/1: times must increase"},
         {M "\"ground\": {\"height\": 0}}", "/ground: \"material\" is missing"},
+        {M "\"ground\": {\"material\": \"a\", \"tile\": 0}}", "/ground/tile"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         modal_look look;

@@ -297,6 +297,7 @@ static void place_ground(const modalrender_input *in, const modal_render_bounds 
     const double *axes[3] = {bounds->right, bounds->up, bounds->ahead};
     for (int a = 0; a < 3 && low[0] <= high[0]; a++)
         for (int k = 0; k < 3; k++) ground->centre[k] += axes[a][k] * 0.5 * (low[a] + high[a]);
+    ground->tile = look->ground_tile > 0.0 ? look->ground_tile : 1.0;
     ground->height = look->ground_fitted ? lowest_point(in, ground->up) : look->ground_height;
     const double size = modal_render_bounds_size(bounds);
     if (plain) ground->height -= 0.04 * size;
