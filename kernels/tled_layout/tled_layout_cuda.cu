@@ -19,10 +19,29 @@ const modal_tled_patch_plan plan_float32 = {1000, 192, 512, MODAL_TLED_FAN};
 const modal_tled_patch_plan plan_float64 = {640, 128, 384, MODAL_TLED_FAN};
 enum { CLUSTER_ELEMENTS = 900, RESIDENT_ELEMENTS = 1150, LEAST_ELEMENTS = 64 }; // of a patch
 
+template <class R> void free_layout(modal_tled_layout *layout);
+
+template <class R> void free_pieces(Layout<R> *l)
+{
+    modal_error ignored = {};
+    for (int k = 0; l->pieces && k < l->pieces->n; k++) {
+        Piece<R> *piece = &l->pieces->all[k];
+        if (!piece->layout) continue;
+        if (modal_device_select(&piece->layout->device, &ignored) == MODAL_OK) {
+            modal_device_event_delete(&piece->layout->device, &piece->done);
+            modal_device_stream_delete(&piece->layout->device, &piece->stream);
+        }
+        free_layout<R>(&piece->layout->head);
+    }
+    if (l->pieces && modal_device_select(&l->device, &ignored) == MODAL_OK) modal_device_event_delete(&l->device, &l->pieces->begun);
+    modal_free(&l->pieces);
+}
+
 template <class R> void free_layout(modal_tled_layout *layout)
 {
     Layout<R> *l = reinterpret_cast<Layout<R> *>(layout);
     modal_error ignored = {};
+    free_pieces(l);
     if (modal_device_select(&l->device, &ignored) == MODAL_OK)
         for (int i = 0; i < l->n_owned; i++) modal_device_free(&l->device, &l->owned[i]);
     modal_free(&l);
@@ -428,6 +447,21 @@ done:
 }
 
 template <class R>
+modal_status put_all(Layout<R> *l, const int32_t *special_of, int32_t n_special, modal_stream *stream, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    MODAL_TRY(put_patches(l, stream, err));
+    MODAL_TRY(put_nodes(l, special_of, stream, err));
+    MODAL_TRY(put_elements(l, stream, err));
+    if (l->law >= (int)LAW_RICH_NEO_HOOKEAN) MODAL_TRY(put_rich(l, stream, err));
+    MODAL_TRY(put_special(l, special_of, n_special, stream, err));
+done:
+    return status;
+}
+
+#include "kernels/tled_layout/tled_pieces.cuh"
+
+template <class R>
 modal_status make(const modal_tled_layout_task *task, const modal_tled_patch_plan *plan, modal_stream *stream,
                   modal_error *err)
 {
@@ -452,13 +486,10 @@ modal_status make(const modal_tled_layout_task *task, const modal_tled_patch_pla
     if (l->way == EACH_STEP) MODAL_TRY(modal_tled_patches_make(&l->patches, s, plan, err));
     MODAL_TRY(special_of.make(s->n_nodes, err));
     MODAL_TRY(find_special(s, special_of.at, &n_special, err));
-    MODAL_TRY(put_patches(l, stream, err));
+    MODAL_TRY(put_all(l, special_of.at, n_special, stream, err));
     if (l->way != EACH_STEP) MODAL_TRY(put_remotes(l, &remotes, stream, err));
-    MODAL_TRY(put_nodes(l, special_of.at, stream, err));
-    MODAL_TRY(put_elements(l, stream, err));
-    if (rich) MODAL_TRY(put_rich(l, stream, err));
-    MODAL_TRY(put_special(l, special_of.at, n_special, stream, err));
     MODAL_TRY(put_stiff(l, stream, err));
+    if (task->n_devices > 1 && l->way == EACH_STEP) MODAL_TRY(new_pieces(l, task, special_of.at, n_special, err));
     *task->layout = &l->head;
 done:
     modal_tled_remotes_free(&remotes);

@@ -93,6 +93,7 @@ template <class R> struct Tables {
     int64_t n_elements;              // of `elements`
     int32_t n_materials, n_contacts;
     int64_t n_touching;
+    int32_t first_node;              // take_state and last_step go from it on, to n_nodes; 0 but on several devices
     int32_t n_nodes, n_patches, n_signals, n_held, n_specials;
     int32_t most_places, most_slots, most_bases, most_remotes;
 };
@@ -118,6 +119,8 @@ enum { CLUSTER = 16, MOST_TARGETS = 7 };           // blocks of a cluster; other
 enum { REDUCE = 256 }; // nodes whose works one block adds up
 enum { WORKS = 4 };    // of a step: loads, held, damped, inner
 
+template <class R> struct Pieces;
+
 template <class R> struct Layout {
     modal_tled_layout head;
     modal_device device;
@@ -134,8 +137,38 @@ template <class R> struct Layout {
     Stop *stop;
     double *works;        // [blocks of REDUCE nodes, WORKS]
     double *touches;      // [n_contacts, n_touching, 3]
-    void *owned[64];      // everything above that device memory was taken for
+    Pieces<R> *pieces;    // where several devices share the steps, or NULL
+    void *owned[96];      // everything above that device memory was taken for
     int n_owned;
+};
+
+// A solid on several devices: each has all tables and arrays in its own memory, and computes a range of the patches that one device
+// would have. It moves the nodes of its patches, those on its border like every other piece that has them, and gives the others the
+// partial sums that they need. So every sum has the order that it has on one device, and results are the same bytes.
+enum { MOST_PIECES = 8, PIECE_STEPS = 256 }; // steps: of a run
+
+// Partial sums that another piece needs, in order.
+struct Sends {
+    const int32_t *sums;
+    int32_t n;
+};
+
+template <class R> struct Piece {
+    Layout<R> *layout;                  // its tables have this piece's patches and special nodes alone
+    int32_t first_node, end_node;       // whose first patch is here: their motion is the piece's to give
+    int64_t first_element, end_element; // of `elements`
+    Sends sends[MOST_PIECES];           // by piece
+    modal_stream *stream;
+    modal_event *done;
+    double *gravity, *signals;          // of a run: [PIECE_STEPS, 3], [PIECE_STEPS + 1, n_signals]
+    modal_tled_watch *watch;
+    R *viscous;                         // all of them; those of its elements are up to date
+};
+
+template <class R> struct Pieces {
+    int n;
+    modal_event *begun;
+    Piece<R> all[MOST_PIECES];
 };
 
 // Whether the blocks of steps of one launch, n_patches of them, are on the device at once.

@@ -126,7 +126,7 @@ template <class R>
 __global__ void take_state(const __grid_constant__ Tables<R> t, const Vector4<R> *u, const Vector4<R> *d,
                            Vector4<R> *state, Stop *stop, const modal_tled_watch *watch)
 {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int i = t.first_node + blockIdx.x * blockDim.x + threadIdx.x;
     if (i == 0) *stop = Stop{0, watch->step < 0, ~0ull};
     if (i < t.n_nodes) store_motion(state, i, Motion<R>{u[t.nodes[i]], d[t.nodes[i]]});
 }
@@ -147,7 +147,7 @@ template <class R>
 __global__ void last_step(const __grid_constant__ Tables<R> t, const __grid_constant__ Step<R> s, Vector4<R> *u,
                           Vector4<R> *d, Vector4<R> *forces)
 {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int i = t.first_node + blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= t.n_nodes) return;
     const int n = t.sums[i + 1] - t.sums[i];
     const Vector3<R> force = n > 0 ? node_force(s.forces + t.sums[i], n) : Vector3<R>{0, 0, 0};

@@ -218,7 +218,30 @@ done:
     return status;
 }
 
-// Steps [k, k + n) of a task, from the caller's arrays to the caller's arrays; with `accounts` n is 1.
+#include "kernels/tled_step/tled_pieces_step.cuh"
+
+// Steps [k, k + n) of a task on one device, from the caller's arrays to the caller's arrays. s becomes the last step, forces its elements'.
+template <class R>
+modal_status device_steps(Layout<R> *l, const modal_tled_step_task *task, int64_t k, int64_t n, Step<R> &s, Vector4<R> *forces,
+                          cudaStream_t stream, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const Tables<R> &t = l->tables;
+    const int blocks = (t.n_nodes + REDUCE - 1) / REDUCE;
+    if (task->viscous) {
+        set_decays<<<(t.n_materials * MODAL_TLED_TERMS + 63) / 64, 64, 0, stream>>>(t, task->step, task->before);
+        MODAL_TRY(modal_cuda_launched("tled_step: Prony terms", err));
+    }
+    take_state<<<blocks, REDUCE, 0, stream>>>(t, (const Vector4<R> *)task->u, (const Vector4<R> *)task->d, l->state[0],
+                                             l->stop, task->watch);
+    MODAL_TRY(modal_cuda_launched("tled_step: state", err));
+    if (l->way == EACH_STEP) MODAL_TRY(each_step(l, task, k, n, s, forces, stream, err));
+    else MODAL_TRY(one_launch(l, task, k, n, s, forces, stream, err));
+done:
+    return status;
+}
+
+// The same with works and reactions where `accounts`; n is 1 then.
 template <class R>
 modal_status steps(Layout<R> *l, const modal_tled_step_task *task, int64_t k, int64_t n, int accounts, cudaStream_t stream,
                    modal_error *err)
@@ -239,15 +262,8 @@ modal_status steps(Layout<R> *l, const modal_tled_step_task *task, int64_t k, in
     s.viscous = (R *)task->viscous;
     s.factor = factors.gain;
     if (accounts && t.n_contacts > 0) s.touches = task->touches ? task->touches : l->touches;
-    if (task->viscous) {
-        set_decays<<<(t.n_materials * MODAL_TLED_TERMS + 63) / 64, 64, 0, stream>>>(t, task->step, task->before);
-        MODAL_TRY(modal_cuda_launched("tled_step: Prony terms", err));
-    }
-    take_state<<<blocks, REDUCE, 0, stream>>>(t, (const Vector4<R> *)task->u, (const Vector4<R> *)task->d, l->state[0],
-                                             l->stop, task->watch);
-    MODAL_TRY(modal_cuda_launched("tled_step: state", err));
-    if (l->way == EACH_STEP) MODAL_TRY(each_step(l, task, k, n, s, forces, stream, err));
-    else MODAL_TRY(one_launch(l, task, k, n, s, forces, stream, err));
+    if (l->pieces) MODAL_TRY(pieces_steps(l, task, k, n, s, forces, (modal_stream *)stream, err));
+    else MODAL_TRY(device_steps(l, task, k, n, s, forces, stream, err));
     if (accounts) {
         const Account account = {factors, task->step, task->alpha, l->forces, task->work ? l->works : nullptr,
                                  task->reactions, s.touches};
@@ -269,7 +285,8 @@ template <class R> modal_status run(const modal_tled_step_task *task, cudaStream
     const int64_t n_plain = task->work ? 0 : task->reactions || task->touches ? task->n_steps - 1 : task->n_steps;
     if (l->tables.n_nodes == 0) return MODAL_OK;
     for (int64_t k = 0; k < task->n_steps;) {
-        const int64_t left = n_plain - k, n = left <= 0 ? 1 : left < MOST_STEPS ? left : (int64_t)MOST_STEPS;
+        const int64_t left = n_plain - k, most = l->pieces ? (int64_t)PIECE_STEPS : (int64_t)MOST_STEPS;
+        const int64_t n = left <= 0 ? 1 : left < most ? left : most;
         MODAL_TRY(steps(l, task, k, n, left <= 0, stream, err));
         k += n;
     }

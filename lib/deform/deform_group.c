@@ -6,70 +6,23 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/device_list.h"
 #include "lib/base/finite.h"
 #include "lib/base/memory.h"
 #include "lib/deform/deform_private.h"
 
-enum { MOST_DEVICES = 64, NAME_BYTES = 32 };
-typedef char back_end_name[NAME_BYTES];
-
-static modal_status bad_list(const char *text, modal_error *err)
-{
-    return modal_error_set(err, MODAL_ERROR_USAGE,
-                           "back end: '%s' is no list of devices such as cuda:0,1", text);
-}
-
-/* The kind of a back end: its name up to a colon. */
-static size_t kind_length(const char *name) { return strcspn(name, ":"); }
-
-/* "cuda:0,1", "cuda:0,cuda:1", "cpu,cpu", "cuda:all" to names of single devices. A number alone is
- * a further device of the kind before it. */
-static modal_status parse_list(const char *text, back_end_name *names, int *n, modal_error *err)
-{
-    *n = 0;
-    if (strcmp(text, "cuda:all") == 0) {
-        const int count = modal_device_count() - 2;
-        if (count > MOST_DEVICES) return bad_list(text, err);
-        for (; *n < count; ++*n) snprintf(names[*n], NAME_BYTES, "cuda:%d", *n);
-        if (count == 0) { /* opening this one says why there is none */
-            snprintf(names[0], NAME_BYTES, "cuda");
-            *n = 1;
-        }
-        return MODAL_OK;
-    }
-    for (const char *item = text;; ++*n) {
-        const size_t length = strcspn(item, ",");
-        if (*n == MOST_DEVICES || length == 0 || length > NAME_BYTES / 2)
-            return bad_list(text, err);
-        const int number = strspn(item, "0123456789") >= length;
-        if (number && (*n == 0 || strncmp(names[0], "cuda:", 5) != 0)) return bad_list(text, err);
-        snprintf(names[*n], NAME_BYTES, "%s%.*s", number ? "cuda:" : "", (int)length, item);
-        if (kind_length(names[*n]) != kind_length(names[0]) ||
-            strncmp(names[*n], names[0], kind_length(names[0])) != 0 ||
-            strcmp(names[*n], "auto") == 0)
-            return modal_error_set(err, MODAL_ERROR_USAGE,
-                                   "back end: '%s': all must be of one kind, ref, cpu or cuda", text);
-        if (item[length] == '\0') break;
-        item += length + 1;
-    }
-    ++*n;
-    return MODAL_OK;
-}
-
-static int is_list(const char *text) { return strchr(text, ',') || strcmp(text, "cuda:all") == 0; }
-
 void modal_deform_warm_up(const char *back_end)
 {
-    back_end_name names[MOST_DEVICES];
+    modal_device_label names[MODAL_DEVICE_LIST];
     modal_device device;
     int n = 0;
     int64_t bytes;
-    if (!is_list(back_end)) {
+    if (!modal_device_is_list(back_end)) {
         if (modal_device_open(&device, back_end, NULL) == MODAL_OK)
             modal_device_free_bytes(&device, &bytes, NULL);
         return;
     }
-    if (parse_list(back_end, names, &n, NULL) != MODAL_OK) return;
+    if (modal_device_list(back_end, names, &n, NULL) != MODAL_OK) return;
     for (int i = 0; i < n; i++)
         if (modal_device_open(&device, names[i], NULL) == MODAL_OK)
             modal_device_free_bytes(&device, &bytes, NULL);
@@ -90,13 +43,13 @@ modal_status modal_deformer_new(modal_deformer **deformer, const modal_basis *ba
                                 const modal_deform_request *request, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    back_end_name names[MOST_DEVICES];
+    modal_device_label names[MODAL_DEVICE_LIST];
     modal_deform_request each = *request;
     modal_deformer *d = NULL;
     int n = 1;
     *deformer = NULL;
-    const int listed = is_list(request->back_end);
-    if (listed) MODAL_TRY(parse_list(request->back_end, names, &n, err));
+    const int listed = modal_device_is_list(request->back_end);
+    if (listed) MODAL_TRY(modal_device_list(request->back_end, names, &n, err));
     MODAL_TRY(modal_alloc_zero(&d, 1, sizeof *d, "deformer", err));
     d->numbering.step = 1;
     d->point_numbers = request->point_numbers;

@@ -18,7 +18,8 @@ typedef struct saved_head {
 } saved_head;
 
 struct modal_tled_motion {
-    const modal_device *device;
+    const modal_device *device, *devices; /* devices [n_devices] share the steps, where n_devices > 1 */
+    int n_devices;
     const modal_tled_model *model;
     const modal_solid_scene *scene;
     modal_tled_precision precision;
@@ -129,13 +130,13 @@ modal_status modal_tled_motion_new(const modal_device *device, const modal_tled_
     modal_tled_motion *m = NULL;
     *motion = NULL;
     MODAL_TRY(modal_alloc_zero(&m, 1, sizeof *m, "motion", err));
+    m->devices = options->devices, m->n_devices = options->n_devices;
     m->device = device, m->model = model, m->scene = scene, m->precision = options->precision;
     m->step = options->step, m->kernel_step = options->kernel_step, m->alpha = scene->alpha;
     MODAL_TRY(modal_device_stream_new(device, &m->stream, err));
     if (!device->kernels->tled_step || !device->kernels->tled_layout)
         MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "back end %s: cannot move whole solids", device->name);
-    const modal_tled_layout_task task = {&model->solid, options->precision, device, &m->layout};
-    MODAL_TRY(device->kernels->tled_layout(&task, m->stream, err));
+    MODAL_TRY(modal_tled_motion_relayout(m, err));
     MODAL_TRY(new_arrays(m, options, err));
     *motion = m;
     m = NULL;
@@ -293,7 +294,7 @@ const modal_solid_scene *modal_tled_motion_scene(const modal_tled_motion *m) { r
 
 modal_status modal_tled_motion_relayout(modal_tled_motion *m, modal_error *err)
 {
-    const modal_tled_layout_task task = {&m->model->solid, m->precision, m->device, &m->layout};
+    const modal_tled_layout_task task = {&m->model->solid, m->precision, m->device, &m->layout, m->devices, m->n_devices};
     modal_tled_layout_free(&m->layout);
     return m->device->kernels->tled_layout(&task, m->stream, err);
 }

@@ -30,6 +30,8 @@ typedef struct modal_tled_motion_options {
     modal_tled_precision precision;
     double step; /* s */
     int energy, reactions, follows; /* follows: lib/tled/follow.h asks for the stiffest, and goes back */
+    const modal_device *devices; /* [n_devices] of CUDA that share the steps, borrowed; the first of them is the motion's; read */
+    int n_devices;               /* where there are two or more (kernels/tled_layout/tled_layout.h) */
     double kernel_step; /* what a step is for the kernels, where that is not the time that goes by; 0: step */
 } modal_tled_motion_options;
 

@@ -27,6 +27,8 @@ typedef struct run {
     double largest;
     double *gravity; /* [n_steps, 3] on the side */
     int n_steps;     /* of a call that is timed */
+    const modal_device *devices; /* [n_devices] that share the steps, or NULL */
+    int n_devices;
     modal_tled_layout *layout;
     void *u, *low, *d, *viscous;
     modal_tled_watch *watch;
@@ -73,7 +75,7 @@ static modal_status new_ours(run *r, bench_side *side, modal_tled_precision prec
     modal_status status = MODAL_OK;
     const int64_t bytes = r->cube->solid.n_nodes * (precision == MODAL_TLED_FLOAT64 ? 32 : 16);
     const modal_tled_watch watch = {-1, -1, 0};
-    const modal_tled_layout_task task = {&r->cube->solid, precision, &side->device, &r->layout};
+    const modal_tled_layout_task task = {&r->cube->solid, precision, &side->device, &r->layout, r->devices, r->n_devices};
     MODAL_TRY(side->device.kernels->tled_layout(&task, side->stream, err));
     MODAL_TRY(bench_to_device(side, &r->u, NULL, bytes, "displacements", err));
     MODAL_TRY(bench_to_device(side, &r->d, NULL, bytes, "increments", err));
@@ -178,6 +180,32 @@ static modal_status measure_ours(run *r, modal_tled_precision precision, const c
     MODAL_TRY(row(r, name, 1, time, error, r->layout->bytes, err));
 done:
     free_ours(r, r->side);
+    return status;
+}
+
+/* Several GPUs: the one at hand twice, which costs what they cost beside their work; two and four where there are so many. */
+static modal_status measure_shared(run *r, modal_error *err)
+{
+    enum { MOST = 4 };
+    modal_status status = MODAL_OK;
+    const int present = modal_device_count() - 2;
+    for (int n = 1; n <= MOST; n *= 2) {
+        modal_device devices[MOST];
+        char name[32];
+        if (n > present) continue;
+        for (int k = n - 1; k >= 0; k--) {
+            snprintf(name, sizeof name, "cuda:%d", k);
+            if (n == 1) devices[0] = devices[1] = r->side->device;
+            else MODAL_TRY(modal_device_open(&devices[k], name, err));
+        }
+        if (n > 1 && devices[0].ordinal != r->side->device.ordinal) continue; /* --backend cuda:N */
+        snprintf(name, sizeof name, n == 1 ? "tled_step, one GPU twice" : "tled_step, %d GPUs", n);
+        r->devices = devices, r->n_devices = n == 1 ? 2 : n;
+        status = measure_ours(r, MODAL_TLED_FLOAT32, name, err);
+        r->devices = NULL, r->n_devices = 0;
+        if (status != MODAL_OK) break;
+    }
+done:
     return status;
 }
 
@@ -406,6 +434,7 @@ static modal_status measure_cube(modal_bench *b, const tled_cube *cube, int oppo
         if (status != MODAL_OK) goto done;
     }
 #endif
+    if (r.side->is_cuda && cube->solid.n_tetrahedra > 200000 && !cube->random) MODAL_TRY(measure_shared(&r, err));
     if (!cube->random) MODAL_TRY(measure_ours(&r, MODAL_TLED_FLOAT64, "tled_step, float64", err));
 #ifdef MODAL_HAVE_CUDA
     for (int way = 0; opponents && b->gpu.present && way < TLED_WAYS; way++)
@@ -436,7 +465,8 @@ modal_status bench_tled(modal_bench *b, modal_error *err)
         {26, 0, 0, MODAL_TLED_LOGARITHMIC, 0}, {26, 0, 0, MODAL_TLED_STVK, 0},
         {55, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1}, {55, 0, 1, MODAL_TLED_NEO_HOOKEAN, 1},
         {55, 0, 0, MODAL_TLED_LOGARITHMIC, 0}, {55, 0, 0, MODAL_TLED_STVK, 0},
-        {100, 1, 0, MODAL_TLED_NEO_HOOKEAN, 0}, {99, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_NO_EXTRA, 2}, {119, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1}};
+        {100, 1, 0, MODAL_TLED_NEO_HOOKEAN, 0}, {99, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_NO_EXTRA, 2}, {119, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1},
+        {188, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0}}; /* where there are four GPUs */
     static const tled_cube_kind quick[] = {{3, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1}, {7, 0, 1, MODAL_TLED_NEO_HOOKEAN, 1},
                                            {4, 1, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_NO_EXTRA, 1}, {5, 0, 0, MODAL_TLED_STVK, 0, TLED_PRONY},
                                            {5, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_FIBRES},
@@ -454,7 +484,7 @@ modal_status bench_tled(modal_bench *b, modal_error *err)
     bench_print(b, "%-47s %9s %10s %9s %8s %9s %9s\n", "", "elements", "us a step", "G el./s", "GFLOP/s", "error",
                 "bytes held");
     for (int i = 0; i < n; i++) {
-        if (!b->gpu.present && list[i].cells > 30) continue;
+        if ((!b->gpu.present && list[i].cells > 30) || (modal_device_count() < 6 && list[i].cells > 150)) continue;
         MODAL_TRY(tled_cube_make(&cube, &list[i], err));
         if (list[i].frames < 2) MODAL_TRY(measure_cube(b, &cube, list[i].opponents, err));
         if (list[i].frames > 0) MODAL_TRY(bench_tled_frames(b, b->gpu.present ? &b->gpu : &b->cpu, &cube, err));

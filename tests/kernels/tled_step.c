@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/device.h"
 #include "tests/kernels/tled_solids.h"
 
 typedef struct state {
@@ -508,6 +509,32 @@ static void same(harness *h, const char *what, const result *a, const result *b)
     if (a->viscous) harness_same(h, what, a->viscous, b->viscous);
     if (a->touches && b->touches) harness_same(h, what, a->touches, b->touches);
     if (a->work && b->work) harness_same(h, what, a->work, b->work);
+    if (a->reactions && b->reactions) harness_same(h, what, a->reactions, b->reactions);
+}
+
+/* The same steps by three devices, which are one device three times: the same bytes, and the same turned element. want: of one. */
+static void check_pieces(harness *h, const modal_tled_solid *solid, modal_tled_precision precision, const motion *m, const state *start,
+                         const result *want, int turned)
+{
+    const modal_device devices[3] = {*h->device, *h->device, *h->device};
+    modal_tled_layout *layout = NULL;
+    modal_error err = {0};
+    const modal_tled_layout_task task = {solid, precision, h->device, &layout, devices, 3};
+    if (h->device->shares_memory) return;
+    const modal_status status = h->kernels->tled_layout(&task, h->stream, &err);
+    if (solid->n_faces > 0) {
+        h->n_values++;
+        if (status != MODAL_ERROR_INPUT || layout) harness_fail(h, "pressures that follow are taken by several devices");
+        return;
+    }
+    harness_ok(h, status, &err);
+    if (!layout) return;
+    const result all = step(h, layout, m, start, !turned), quiet = step(h, layout, m, start, 0);
+    harness_fetch(h);
+    if (!turned) same(h, "three devices", want, &all), same(h, "three devices, without works", want, &quiet);
+    if (!turned) harness_same(h, "three devices, stiffest", want->stiffest, all.stiffest);
+    if (turned) harness_same(h, "three devices, a turned element", want->watch, all.watch), harness_same(h, "the same", want->watch, quiet.watch);
+    modal_tled_layout_free(&layout);
 }
 
 /* One step against the oracle; seven steps at once against seven tasks of one step; twice the same bytes; a turned
@@ -531,6 +558,7 @@ static void check(harness *h, const modal_tled_solid *solid, modal_tled_precisio
     same(h, "a second run", &seven, &again);
     hold(h, "nothing is turned", 0, (double)((const modal_tled_watch *)seven.watch->host)->step, -1, 0);
 
+    check_pieces(h, solid, precision, &many, &start, &seven, 0);
     state now = new_state(h, layout, size);
     memcpy(now.u, start.u, (size_t)solid->n_nodes * 32), memcpy(now.d, start.d, (size_t)solid->n_nodes * 32);
     memcpy(now.low, start.low, (size_t)solid->n_nodes * 64);
@@ -574,6 +602,7 @@ static void check(harness *h, const modal_tled_solid *solid, modal_tled_precisio
     const modal_tled_watch *watch = (const modal_tled_watch *)last.watch->host;
     hold(h, "step of the turned element", 0, (double)watch->step, 7, 0);
     hold(h, "the turned element", 0, (double)watch->element, (double)lowest, 0);
+    check_pieces(h, solid, precision, &many, &now, &last, 1);
     free_state(&start), free_state(&now);
     free(m.gravity), free(m.signals), free(many.gravity), free(many.signals);
     modal_tled_layout_free(&layout);

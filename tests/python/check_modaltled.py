@@ -286,6 +286,36 @@ def check_threads():
             check(np.abs(seen[0][0] - seen[2][0]).max() <= bound * size, kind, arithmetic, "reference")
 
 
+def check_devices():
+    """Several GPUs, here one of them twice and three times: the same bytes as one, energies and reactions included; lists of anything else are
+    refused."""
+    box("j.msh", (3, 3, 3), 0.01)
+    scene = {"step": 1e-4, "steps": 3, "every": 1}
+    for devices, said in (("cpu,cpu", "several devices are GPUs"), ("cuda:0,", "is no list of devices"), ("cuda:0,cpu", "all must be of one kind")):
+        err = move("j.msh", scene, "--backend", devices, code=2)
+        check(said in err, devices, err)
+    got = subprocess.run([modaltled, "j.msh", "o.h5", "-f", "--scene", "scene.json", *map(str, MATERIAL), "--backend", "cuda"], capture_output=True, text=True)
+    if got.returncode == 4:
+        print("  no GPU: skipped that several give the same bytes (%s)" % got.stderr.strip().split("\n")[-1])
+        return
+    check(got.returncode == 0, got.stderr)
+    box("t.msh", (30, 30, 30), 0.01, "tet", 0.2)
+    box("h.msh", (12, 10, 14), 0.01, "hex", 0.2)
+    for mesh in ("t.msh", "h.msh"):
+        for arithmetic in ("float32", "float64"):
+            scene = {"step": "auto", "steps": 300, "every": 100, "gravity": [0, 3, -9.81], "probes": [{"name": "p", "nodes": "low"}],
+                     "contacts": [{"plane": [[0, 0, -0.001], [0, 0, 1]]}],
+                     "forces": [{"nodes": "high", "force": [0.1, 0, 0], "curve": {"smooth": [0, 0.01]}}]}
+            seen = []
+            for devices in ("cuda:0", "cuda:0,0", "cuda:0,0,0"):
+                move(mesh, scene, "--fixed", "box:-1,-1,-1:0.001,1,1", "--arithmetic", arithmetic, "--backend", devices, "--fields", "energy,velocities")
+                seen.append([result(name) for name in ("displacements", "velocities", "energy", "probes/displacements", "probes/reactions", "times")])
+            check(all(np.array_equal(a, b) for more in seen[1:] for a, b in zip(seen[0], more)), mesh, arithmetic, "several devices")
+    scene = {"step": 1e-4, "steps": 3, "every": 1, "pressures": [{"nodes": "high", "pressure": 5, "follows": True}]}
+    err = move("h.msh", scene, "--fixed", "low", "--backend", "cuda:0,0", code=3)
+    check("not computed on several devices" in err, err)
+
+
 def check_curves():
     """Displacements are exact at the keys and hold their last value; at_steps, probes' means and reactions."""
     box("k.msh", (2, 2, 2), 0.01)
@@ -346,7 +376,7 @@ def check_long_steps():
 
 
 for part in (check_free_fall, check_oscillator, check_energy, check_momenta, check_stability, check_linear_modes, check_stvk, check_bad_input,
-             check_turned, check_signal, check_threads, check_curves, check_file, check_long_steps):
+             check_turned, check_signal, check_threads, check_devices, check_curves, check_file, check_long_steps):
     begun = time.time()
     part()
     print(f"{part.__name__}: {time.time() - begun:.1f} s")

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modaltled: total Lagrangian explicit dynamics of a whole solid, from a mesh to snapshots of its displacements. */
 #include <omp.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "formats/h5/h5_util.h"
@@ -27,7 +28,8 @@ static const tool_option options[] = {
     {"checkpoint", 0, "FILE", NULL, "Keep there all that the run needs to go on.", TOOL_WRITES},
     {"checkpoint-every", 0, "N", "20", "Frames between checkpoints; until steady looks at the error, of some 40 steps each.", 0},
     {"restart", 0, "FILE", NULL, "Go on from a checkpoint of the same mesh, scene and options, to the same bytes.", TOOL_READS},
-    {"backend", 0, "NAME", "auto", "What computes: auto (a GPU if there is one, else the CPU), ref, cpu, cuda or cuda:N.", 0},
+    {"backend", 0, "NAME", "auto",
+     "What computes: auto (a GPU if there is one, else the CPU), ref, cpu, cuda or cuda:N; several GPUs as cuda:0,1 or cuda:all.", 0},
     TOOL_OPTION_THREADS,
     TOOL_OPTION_FORCE,
     TOOL_OPTIONS_COMMON,
@@ -69,6 +71,21 @@ static modal_status read_fields(const char *text, int *fields, modal_error *err)
     }
 }
 
+static modal_status open_devices(modaltled_request *r, const char *text, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_device_label names[MODAL_DEVICE_LIST];
+    r->n_devices = 1;
+    if (modal_device_is_list(text)) MODAL_TRY(modal_device_list(text, names, &r->n_devices, err));
+    else snprintf(names[0], sizeof names[0], "%s", text);
+    for (int k = r->n_devices - 1; k >= 0; k--) /* the first is selected in the end */
+        MODAL_TRY(modal_device_open(&r->devices[k], names[k], err));
+    r->device = r->devices[0];
+    if (r->n_devices > 1 && r->device.shares_memory) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--backend: several devices are GPUs, %s", text);
+done:
+    return status;
+}
+
 static modal_status read_request(tool *t, modaltled_request *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -97,7 +114,7 @@ static modal_status read_request(tool *t, modaltled_request *r, modal_error *err
     if (r->restart_path && r->checkpoint_path) tool_files_continue(r->restart_path, r->checkpoint_path);
     MODAL_TRY(tool_threads(t, &threads, err));
     omp_set_num_threads(threads); /* the CPU back end takes it from the thread that opens it */
-    MODAL_TRY(modal_device_open(&r->device, tool_value(a, "backend"), err));
+    MODAL_TRY(open_devices(r, tool_value(a, "backend"), err));
 done:
     return status;
 }

@@ -4,6 +4,7 @@
 #define TOOLS_MODALTLED_H
 
 #include "kernels/device.h"
+#include "kernels/device_list.h"
 #include "kernels/registry.h"
 #include "lib/tled/contacts.h"
 #include "lib/tled/critical.h"
@@ -22,7 +23,8 @@ typedef struct modaltled_request {
     modal_tled_precision precision;
     int fields[MODALTLED_FIELDS]; /* 1: is written */
     int unsafe_step, keep_partial, force;
-    modal_device device;
+    modal_device device, devices[MODAL_DEVICE_LIST]; /* devices: those of --backend, `device` the first */
+    int n_devices;
 } modaltled_request;
 
 /* What is written; begun before anything is read, so that no name is in the way of another. */

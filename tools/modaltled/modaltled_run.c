@@ -297,7 +297,7 @@ modal_status modaltled_run(tool *t, const modaltled_request *r, modaltled_case *
     MODAL_TRY(new_arrays(&w, err));
     MODAL_TRY(open_file(&w, outputs->snapshots.temporary, err));
     const modal_tled_motion_options options = {r->precision, c->step, r->fields[MODALTLED_ENERGY], w.n_probes > 0,
-                                              !c->scene.steady, c->scene.steady ? 1 : 0};
+                                              !c->scene.steady, r->devices, r->n_devices, c->scene.steady ? 1 : 0};
     if (c->scene.steady) {
         MODAL_TRY(modal_alloc_zero(&rest, c->model.solid.n_nodes, 3 * sizeof *rest, "displacements", err));
         MODAL_TRY(modal_tled_steady_masses(&c->model, &c->forces, rest, err));

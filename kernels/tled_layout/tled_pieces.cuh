@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// A solid on several devices (Pieces of tled_tables.cuh). Part of tled_layout_cuda.cu, after its functions. No include guard: it is
+// included once.
+
+// What all pieces are cut by, in main memory.
+struct Cut {
+    Array<uint8_t> pieces;     // [n_nodes] bit k: piece k has the node; the patches' order
+    Array<int32_t> nodes_before; // [n_patches + 1] nodes whose first patch is an earlier one
+    int32_t first_patch[MOST_PIECES + 1];
+};
+
+modal_status cut(const modal_tled_patches *p, int n, Cut *c, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    MODAL_TRY(c->pieces.make(p->n_nodes, err));
+    MODAL_TRY(c->nodes_before.make(p->n_patches + 1, err));
+    for (int k = 0; k <= n; k++) c->first_patch[k] = (int32_t)((int64_t)p->n_patches * k / n);
+    for (int32_t i = 0, k = 0; i < p->n_patches; i++) {
+        int32_t seen = c->nodes_before.at[i]; // numbers go by first patch
+        while (i >= c->first_patch[k + 1]) k++;
+        for (int32_t j = 0; j < p->patches[i].n_places; j++) {
+            const int32_t node = p->places[p->patches[i].first_place + j].node;
+            c->pieces.at[node] |= (uint8_t)(1 << k);
+            if (node >= seen) seen = node + 1;
+        }
+        c->nodes_before.at[i + 1] = seen;
+    }
+done:
+    return status;
+}
+
+// Every device can write into every other one's memory.
+modal_status enable_peers(const modal_device *devices, int n, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int numbers[MOST_PIECES];
+    for (int k = 0; k < n; k++) {
+        MODAL_TRY(modal_device_select(&devices[k], err));
+        MODAL_TRY(modal_cuda_status(cudaGetDevice(&numbers[k]), "which device", err));
+    }
+    for (int k = 0; k < n; k++)
+        for (int other = 0; other < n; other++) {
+            int can = 1;
+            if (numbers[k] == numbers[other]) continue;
+            MODAL_TRY(modal_device_select(&devices[k], err));
+            MODAL_TRY(modal_cuda_status(cudaDeviceCanAccessPeer(&can, numbers[k], numbers[other]), "several devices", err));
+            if (!can)
+                MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s and %s: neither can write into the other one's memory", devices[k].name,
+                           devices[other].name);
+            const cudaError_t code = cudaDeviceEnablePeerAccess(numbers[other], 0);
+            if (code == cudaErrorPeerAccessAlreadyEnabled) cudaGetLastError();
+            else MODAL_TRY(modal_cuda_status(code, "several devices", err));
+        }
+done:
+    return status;
+}
+
+// Places where the first patch of a node is that of the piece's own patches: it writes where the node is.
+modal_status own_places(const modal_tled_patches *p, const Cut *c, int k, Array<modal_tled_place> *places, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    Array<uint8_t> written;
+    MODAL_TRY(written.make(p->n_nodes, err));
+    MODAL_TRY(places->make(p->n_places, err));
+    memcpy(places->at, p->places, (size_t)p->n_places * sizeof *p->places);
+    for (int32_t i = c->first_patch[k]; i < c->first_patch[k + 1]; i++)
+        for (int32_t j = 0; j < p->patches[i].n_places; j++) {
+            modal_tled_place *place = &places->at[p->patches[i].first_place + j];
+            place->counts = (place->counts & 0x7fffffffu) | (written.at[place->node] ? 0 : 1u << 31);
+            written.at[place->node] = 1;
+        }
+done:
+    return status;
+}
+
+// The lists that piece k sends by, and its special nodes.
+template <class R>
+modal_status put_lists(Pieces<R> *pieces, int k, const modal_tled_patches *p, const Cut *c, const int32_t *special_of, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    Piece<R> *piece = &pieces->all[k];
+    Array<int32_t> list;
+    int64_t n = 0;
+    MODAL_TRY(list.make(p->n_places > p->n_nodes ? p->n_places : p->n_nodes, err));
+    for (int64_t i = 0; i < p->n_nodes; i++)
+        if (special_of[p->nodes[i]] >= 0 && c->pieces.at[i] >> k & 1) list.at[n++] = (int32_t)i;
+    MODAL_TRY(put(piece->layout, &piece->layout->tables.special_nodes, list.at, n, "special nodes", piece->stream, err));
+    piece->layout->tables.n_specials = (int32_t)n;
+    for (int to = 0; to < pieces->n; to++) {
+        n = 0;
+        for (int32_t i = c->first_patch[k]; i < c->first_patch[k + 1] && to != k; i++)
+            for (int32_t j = 0; j < p->patches[i].n_places; j++) {
+                const modal_tled_place *place = &p->places[p->patches[i].first_place + j];
+                if (c->pieces.at[place->node] >> to & 1) list.at[n++] = place->own_sum;
+            }
+        MODAL_TRY(put(piece->layout, &piece->sends[to].sums, list.at, n, "borders of pieces", piece->stream, err));
+        piece->sends[to].n = (int32_t)n;
+    }
+done:
+    return status;
+}
+
+template <class R>
+modal_status new_piece(Layout<R> *l, int k, const modal_device *device, const Cut *c, const int32_t *special_of, int32_t n_special,
+                       modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    Piece<R> *piece = &l->pieces->all[k];
+    const modal_tled_patches *p = &l->patches;
+    const int32_t first = c->first_patch[k], end = c->first_patch[k + 1];
+    Array<modal_tled_place> places;
+    Layout<R> *own = nullptr;
+    MODAL_TRY(modal_alloc_zero(&own, 1, sizeof *own, "a piece of a solid", err));
+    piece->layout = own;
+    own->device = *device;
+    own->head = l->head;
+    own->head.bytes = 0;
+    own->law = l->law;
+    own->elements = l->elements;
+    own->way = EACH_STEP;
+    MODAL_TRY(own_places(p, c, k, &places, err));
+    MODAL_TRY(modal_device_select(device, err));
+    MODAL_TRY(modal_device_stream_new(device, &piece->stream, err));
+    MODAL_TRY(modal_device_event_new(device, &piece->done, err));
+    own->patches = *p; // borrowed while the tables are put there
+    own->patches.places = places.at;
+    status = put_all(own, special_of, n_special, piece->stream, err);
+    own->patches = modal_tled_patches{};
+    MODAL_TRY(status);
+    MODAL_TRY(put_lists(l->pieces, k, p, c, special_of, err));
+    MODAL_TRY(take(own, &piece->gravity, 3 * PIECE_STEPS, "gravity", err));
+    MODAL_TRY(take(own, &piece->signals, (PIECE_STEPS + 1) * (int64_t)own->tables.n_signals, "signals", err));
+    MODAL_TRY(take(own, &piece->watch, 1, "a flag", err));
+    MODAL_TRY(take(own, &piece->viscous, own->head.viscous_bytes / (int64_t)sizeof(R), "Prony terms", err));
+    own->tables.patches += first;
+    own->tables.n_patches = end - first;
+    piece->first_node = c->nodes_before.at[first];
+    piece->end_node = c->nodes_before.at[end];
+    piece->first_element = p->patches[first].first_element;
+    piece->end_element = end < p->n_patches ? p->patches[end].first_element : p->n_elements;
+done:
+    return status;
+}
+
+template <class R>
+modal_status new_pieces(Layout<R> *l, const modal_tled_layout_task *task, const int32_t *special_of, int32_t n_special, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_error ignored = {};
+    Cut c;
+    if (task->n_devices > MOST_PIECES) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%d devices are too many, %d", task->n_devices, (int)MOST_PIECES);
+    if (l->head.solid->n_faces > 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "pressure that follows the surface is not computed on several devices, %d", task->n_devices);
+    if (l->patches.n_patches < task->n_devices) goto done; // nothing to share
+    MODAL_TRY(enable_peers(task->devices, task->n_devices, err));
+    MODAL_TRY(cut(&l->patches, task->n_devices, &c, err));
+    MODAL_TRY(modal_alloc_zero(&l->pieces, 1, sizeof *l->pieces, "pieces of a solid", err));
+    l->pieces->n = task->n_devices;
+    MODAL_TRY(modal_device_select(&l->device, err));
+    MODAL_TRY(modal_device_event_new(&l->device, &l->pieces->begun, err));
+    for (int k = 0; k < task->n_devices; k++) {
+        MODAL_TRY(new_piece(l, k, &task->devices[k], &c, special_of, n_special, err));
+        l->head.bytes += l->pieces->all[k].layout->head.bytes;
+    }
+done:
+    if (modal_device_select(&l->device, &ignored) != MODAL_OK && status == MODAL_OK)
+        status = modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot be selected", l->device.name);
+    return status;
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of a solid on several devices (Pieces of tled_tables.cuh). Part of tled_step_cuda.cu, after its launches. No include guard: it is
+// included once.
+//
+// Step i of a piece reads partial sums i % 2 and writes the others; then it sends what other pieces need, and waits for what they
+// send. It has waited for their step i - 1 before, which was the last to read the sums that it writes into: none is overwritten
+// before it is read.
+
+// Numbers `sums` of one piece's array into another one's.
+template <class T> __global__ void send_sums(const int32_t *sums, int n, const T *from, T *to)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[sums[i]] = from[sums[i]];
+}
+
+// The turned elements of all pieces: the first of them stays.
+struct Turned {
+    int n;
+    const Stop *stops[MOST_PIECES];
+    const modal_tled_watch *watches[MOST_PIECES];
+};
+
+__global__ void merge_turned(const Turned t, modal_tled_watch *watch)
+{
+    unsigned long long least = ~0ull;
+    for (int k = 0; k < t.n; k++) {
+        if (!t.stops[k]->armed || !(t.stops[k]->key < least)) continue;
+        least = t.stops[k]->key;
+        *watch = *t.watches[k];
+    }
+}
+
+inline cudaStream_t stream_of(modal_stream *stream) { return (cudaStream_t)stream; }
+
+template <class R, class T> modal_status exchange(Pieces<R> *all, T *(*array)(const Layout<R> *, int), int parity, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    for (int k = 0; k < all->n; k++) {
+        const Piece<R> *piece = &all->all[k];
+        MODAL_TRY(modal_device_select(&piece->layout->device, err));
+        for (int to = 0; to < all->n; to++) {
+            const Sends *s = &piece->sends[to];
+            if (s->n == 0) continue;
+            send_sums<T><<<(s->n + 255) / 256, 256, 0, stream_of(piece->stream)>>>(s->sums, s->n, array(piece->layout, parity),
+                                                                                  array(all->all[to].layout, parity));
+            MODAL_TRY(modal_cuda_launched("tled_step: a border", err));
+        }
+        MODAL_TRY(modal_device_event_record(&piece->layout->device, piece->done, piece->stream, err));
+    }
+    for (int k = 0; k < all->n; k++)
+        for (int from = 0; from < all->n; from++)
+            if (all->all[from].sends[k].n > 0)
+                MODAL_TRY(modal_device_stream_wait_event(&all->all[k].layout->device, all->all[k].stream, all->all[from].done, err));
+done:
+    return status;
+}
+
+template <class R> Vector4<R> *partial_sums(const Layout<R> *l, int parity) { return l->partial[parity]; }
+template <class R> R *volume_changes(const Layout<R> *l, int) { return l->tables.changes; }
+
+// Of all pieces: where the nodes go, if MOVES, and the forces there, into partial sums `parity` of every piece that needs them.
+template <int MOVES, class R> modal_status pieces_forces(Pieces<R> *all, const Step<R> *steps, int parity, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const bool averages = all->all[0].layout->tables.pressure_factors;
+    for (int k = 0; k < all->n; k++) {
+        Piece<R> *piece = &all->all[k];
+        MODAL_TRY(modal_device_select(&piece->layout->device, err));
+        if (MOVES) MODAL_TRY(launch_specials(piece->layout, steps[k], stream_of(piece->stream), err));
+        if (averages) MODAL_TRY(launch_changes<MOVES>(piece->layout, steps[k], stream_of(piece->stream), err));
+        else MODAL_TRY(launch<MOVES>(piece->layout, steps[k], stream_of(piece->stream), err));
+    }
+    if (averages) MODAL_TRY((exchange<R, R>(all, volume_changes<R>, 0, err)));
+    for (int k = 0; k < all->n && averages; k++) {
+        Step<R> there = steps[k];
+        if (MOVES) there.from = there.to;
+        MODAL_TRY(modal_device_select(&all->all[k].layout->device, err));
+        MODAL_TRY(launch<0>(all->all[k].layout, there, stream_of(all->all[k].stream), err));
+    }
+    MODAL_TRY((exchange<R, Vector4<R>>(all, partial_sums<R>, parity, err)));
+done:
+    return status;
+}
+
+// The Prony terms of a piece's elements, from the task's array or back.
+template <class R> modal_status copy_terms(const Piece<R> *piece, void *task, int back, modal_error *err)
+{
+    const int64_t stride = piece->layout->tables.n_elements, n = piece->end_element - piece->first_element;
+    const int64_t rows = stride > 0 ? piece->layout->head.viscous_bytes / (stride * (int64_t)sizeof(R)) : 0;
+    R *there = (R *)task + piece->first_element, *here = piece->viscous + piece->first_element;
+    if (!task || rows == 0 || n == 0) return MODAL_OK;
+    return modal_cuda_status(cudaMemcpy2DAsync(back ? there : here, (size_t)stride * sizeof(R), back ? here : there,
+                                               (size_t)stride * sizeof(R), (size_t)n * sizeof(R), (size_t)rows, cudaMemcpyDefault,
+                                               stream_of(piece->stream)),
+                             "tled_step: Prony terms of a piece", err);
+}
+
+// What a piece needs of the task for steps [k, k + n): the state, gravity, signals, terms.
+template <class R>
+modal_status piece_begin(Piece<R> *piece, const modal_tled_step_task *task, int64_t k, int64_t n, Step<R> *s, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    Layout<R> *own = piece->layout;
+    const Tables<R> &t = own->tables;
+    const cudaStream_t stream = stream_of(piece->stream);
+    s->stop = own->stop;
+    s->watch = piece->watch;
+    s->from = own->state[0];
+    s->viscous = piece->viscous;
+    s->next_forces = own->partial[0];
+    if (task->gravity)
+        MODAL_TRY(modal_cuda_status(cudaMemcpyAsync(piece->gravity, task->gravity + 3 * k, 24 * (size_t)n, cudaMemcpyDefault, stream),
+                                    "tled_step: gravity", err));
+    if (task->signals)
+        MODAL_TRY(modal_cuda_status(cudaMemcpyAsync(piece->signals, task->signals + k * t.n_signals, 8 * (size_t)(n + 1) * t.n_signals,
+                                                    cudaMemcpyDefault, stream),
+                                    "tled_step: signals", err));
+    if (task->viscous) {
+        MODAL_TRY(copy_terms(piece, task->viscous, 0, err));
+        set_decays<<<(t.n_materials * MODAL_TLED_TERMS + 63) / 64, 64, 0, stream>>>(t, task->step, task->before);
+        MODAL_TRY(modal_cuda_launched("tled_step: Prony terms", err));
+    }
+    take_state<<<(t.n_nodes + REDUCE - 1) / REDUCE, REDUCE, 0, stream>>>(t, (const Vector4<R> *)task->u, (const Vector4<R> *)task->d,
+                                                                         own->state[0], own->stop, task->watch);
+    MODAL_TRY(modal_cuda_launched("tled_step: state", err));
+done:
+    return status;
+}
+
+// Step i of n as a piece takes it.
+template <class R> void set_step(const Piece<R> *piece, const modal_tled_step_task *task, int64_t i, Step<R> *s)
+{
+    const int a = (int)(i % 2);
+    s->from = piece->layout->state[a];
+    s->forces = piece->layout->partial[a];
+    s->to = piece->layout->state[1 - a];
+    s->next_forces = piece->layout->partial[1 - a];
+    s->gravity = task->gravity ? piece->gravity + 3 * i : nullptr;
+    s->signals = task->signals ? piece->signals + i * piece->layout->tables.n_signals : nullptr;
+    s->number = (int32_t)(i + 1);
+    s->step = s->first + i;
+}
+
+// A piece's last step, into the task's arrays; forces: on the task's device, or NULL.
+template <class R>
+modal_status piece_end(const Piece<R> *piece, const modal_tled_step_task *task, const Step<R> &s, Vector4<R> *forces, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    Tables<R> own = piece->layout->tables; // of the nodes that are its own to give
+    const int n = piece->end_node - piece->first_node;
+    own.first_node = piece->first_node;
+    own.n_nodes = piece->end_node;
+    MODAL_TRY(modal_device_select(&piece->layout->device, err));
+    if (n > 0)
+        last_step<<<(n + REDUCE - 1) / REDUCE, REDUCE, 0, stream_of(piece->stream)>>>(own, s, (Vector4<R> *)task->u, (Vector4<R> *)task->d,
+                                                                                    forces);
+    MODAL_TRY(modal_cuda_launched("tled_step: last step", err));
+    MODAL_TRY(copy_terms(piece, task->viscous, 1, err));
+    MODAL_TRY(modal_device_event_record(&piece->layout->device, piece->done, piece->stream, err));
+done:
+    return status;
+}
+
+// Steps [k, k + n) of a task, n <= PIECE_STEPS, from the caller's arrays to the caller's arrays. s: what all pieces have alike; it becomes the
+// last step of the device of the task, for what is accounted.
+template <class R>
+modal_status pieces_steps(Layout<R> *l, const modal_tled_step_task *task, int64_t k, int64_t n, Step<R> &s, Vector4<R> *forces,
+                          modal_stream *stream, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    Pieces<R> *all = l->pieces;
+    Step<R> steps[MOST_PIECES];
+    Turned turned = {all->n, {}, {}};
+    modal_error ignored = {};
+    if (forces) { // what is accounted needs where all nodes were
+        take_state<<<(l->tables.n_nodes + REDUCE - 1) / REDUCE, REDUCE, 0, stream_of(stream)>>>(
+            l->tables, (const Vector4<R> *)task->u, (const Vector4<R> *)task->d, l->state[0], l->stop, task->watch);
+        MODAL_TRY(modal_cuda_launched("tled_step: state", err));
+    }
+    MODAL_TRY(modal_device_event_record(&l->device, all->begun, stream, err));
+    for (int p = 0; p < all->n; p++) {
+        steps[p] = s;
+        turned.stops[p] = all->all[p].layout->stop, turned.watches[p] = all->all[p].watch;
+        MODAL_TRY(modal_device_select(&all->all[p].layout->device, err));
+        MODAL_TRY(modal_device_stream_wait_event(&all->all[p].layout->device, all->all[p].stream, all->begun, err));
+        MODAL_TRY(piece_begin(&all->all[p], task, k, n, &steps[p], err));
+    }
+    MODAL_TRY((pieces_forces<0, R>(all, steps, 0, err)));
+    for (int64_t i = 0; i < n; i++) {
+        for (int p = 0; p < all->n; p++) set_step(&all->all[p], task, i, &steps[p]);
+        if (i < n - 1) MODAL_TRY((pieces_forces<1, R>(all, steps, (int)(1 - i % 2), err)));
+    }
+    for (int p = 0; p < all->n; p++) MODAL_TRY(piece_end(&all->all[p], task, steps[p], forces, err));
+    MODAL_TRY(modal_device_select(&l->device, err));
+    for (int p = 0; p < all->n; p++) MODAL_TRY(modal_device_stream_wait_event(&l->device, stream, all->all[p].done, err));
+    merge_turned<<<1, 1, 0, stream_of(stream)>>>(turned, task->watch);
+    MODAL_TRY(modal_cuda_launched("tled_step: turned elements", err));
+    s.gravity = task->gravity ? task->gravity + 3 * (k + n - 1) : nullptr;
+    s.signals = task->signals ? task->signals + (k + n - 1) * l->tables.n_signals : nullptr;
+done:
+    if (modal_device_select(&l->device, &ignored) != MODAL_OK && status == MODAL_OK)
+        status = modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot be selected", l->device.name);
+    return status;
+}
