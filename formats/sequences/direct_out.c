@@ -5,14 +5,13 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
 
 enum {
-    BLOCK = 4096,     /* places, lengths and addresses of direct writes are multiples: as disks want them, or more */
+    BLOCK = MODAL_DISK_BLOCK,
     PIECE = 1 << 20,  /* of a write */
     MOST_THREADS = 8
 };
@@ -51,19 +50,10 @@ static modal_status failed(int code, modal_error *err)
 /* 0, or errno. A disk that refuses the size of its blocks gets what is left through the cache. */
 static int write_piece(modal_direct_out *o, char *buffer, const char *bytes, int64_t place, int64_t length)
 {
-    if (__atomic_load_n(&o->refused, __ATOMIC_RELAXED))
-        return modal_disk_write(o->file, place, bytes, length) == 0 ? 0 : errno;
-    memcpy(buffer, bytes, (size_t)length);
-    for (int64_t done = 0; done < length;) {
-        const ssize_t n = pwrite(o->direct, buffer + done, (size_t)(length - done), (off_t)(place + done));
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0 && errno != EINVAL) return errno;
-        if (n <= 0 || n % BLOCK != 0) { /* not its blocks, or the last one did not fit */
-            if (n < 0) __atomic_store_n(&o->refused, 1, __ATOMIC_RELAXED);
-            return modal_disk_write(o->file, place + done, bytes + done, length - done) == 0 ? 0 : errno;
-        }
-        done += n;
-    }
+    int refused = __atomic_load_n(&o->refused, __ATOMIC_RELAXED);
+    const char *from = refused ? bytes : memcpy(buffer, bytes, (size_t)length);
+    if (modal_disk_write_direct(o->file, refused ? -1 : o->direct, place, from, length, &refused) != 0) return errno;
+    if (refused) __atomic_store_n(&o->refused, 1, __ATOMIC_RELAXED);
     return 0;
 }
 
@@ -90,18 +80,6 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Those where a direct write is a buffered one with more to do, or another machine's business. */
-static int has_disk(int file)
-{
-    static const long without[] = {0x01021994 /* tmpfs */, 0x858458f6 /* ramfs */, 0x6969 /* NFS */, 0x65735546 /* FUSE */,
-                                   0xff534d42 /* CIFS */, 0x517b /* SMB */, (long)0xfe534d42 /* SMB 2 */};
-    struct statfs about;
-    if (fstatfs(file, &about) != 0) return 0;
-    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
-        if ((unsigned)about.f_type == (unsigned)without[i]) return 0;
-    return 1;
-}
-
 static modal_status start_threads(modal_direct_out *o, int n_threads, modal_error *err)
 {
     if (pthread_mutex_init(&o->lock, NULL) != 0) return modal_error_set(err, MODAL_ERROR_SYSTEM, "writer: no mutex");
@@ -126,7 +104,7 @@ modal_status modal_direct_out_open(modal_direct_out **out, const char *path, int
     *out = NULL;
     const int file = open(path, O_WRONLY | O_CLOEXEC);
     if (file < 0) return failed(errno, err);
-    const int direct = has_disk(file) ? open(path, O_WRONLY | O_DIRECT | O_CLOEXEC) : -1;
+    const int direct = modal_disk_open_direct(path);
     if (direct < 0) {
         close(file);
         return MODAL_OK;

@@ -52,9 +52,21 @@ void modal_textures_free(modal_textures *textures);
 /* Writes `path` with all but the texels, for which there is room, and sets the places. */
 modal_status modal_textures_write_head(const char *path, modal_textures *textures, modal_error *err);
 
-/* The layer of an image with all its levels, [modal_mip_bytes of its class]: into the open file, or (file -1) into memory.
+/* A file with its head, open for the texels. */
+typedef struct modal_textures_file {
+    int file, direct; /* descriptors; direct: past the page cache, -1: not there */
+} modal_textures_file;
+
+/* Reserves the file's room on the disk and opens it. MODAL_ERROR_SYSTEM; the file is closed after one. */
+modal_status modal_textures_open(modal_textures_file *file, const char *path, modal_error *err);
+void modal_textures_close(modal_textures_file *file);
+/* Where in a block of MODAL_DISK_BLOCK bytes the texels of an image should begin, so that they can go past the page cache. */
+int64_t modal_textures_alignment(const modal_textures *textures, int32_t image);
+
+/* The layer of an image with all its levels, [modal_mip_bytes of its class]: into the open file, or (NULL) into memory.
  * Thread-safe for different images. */
-modal_status modal_textures_put(int file, const modal_textures *textures, int32_t image, const uint8_t *texels, modal_error *err);
+modal_status modal_textures_put(const modal_textures_file *file, const modal_textures *textures, int32_t image, const uint8_t *texels,
+                                modal_error *err);
 
 /* Bytes of all levels of all layers. */
 int64_t modal_textures_bytes(const modal_textures *textures);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which image is where. */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "formats/textures/textures_h5.h"
 #include "lib/base/disk.h"
@@ -137,13 +140,42 @@ done:
     return status;
 }
 
-modal_status modal_textures_put(int file, const modal_textures *textures, int32_t image, const uint8_t *texels, modal_error *err)
+modal_status modal_textures_open(modal_textures_file *f, const char *path, modal_error *err)
 {
+    struct stat about;
+    *f = (modal_textures_file){open(path, O_WRONLY | O_CLOEXEC), -1};
+    if (f->file < 0) return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot write, %s", path, strerror(errno));
+    f->direct = modal_disk_open_direct(path);
+    /* so that direct writes find their blocks; the length stays */
+    if (f->direct < 0 || (fstat(f->file, &about) == 0 && (fallocate(f->file, FALLOC_FL_KEEP_SIZE, 0, about.st_size) == 0 || errno == EOPNOTSUPP)))
+        return MODAL_OK;
+    modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: write error, %s", path, strerror(errno));
+    modal_textures_close(f);
+    return MODAL_ERROR_SYSTEM;
+}
+
+void modal_textures_close(modal_textures_file *f)
+{
+    if (f->file >= 0) close(f->file);
+    if (f->direct >= 0) close(f->direct);
+    *f = (modal_textures_file){-1, -1};
+}
+
+int64_t modal_textures_alignment(const modal_textures *textures, int32_t image)
+{
+    const modal_texture_class *k = &textures->classes[textures->images[image].class];
+    return k->places ? (k->places[0] + textures->images[image].layer * level_bytes(k, 0)) % MODAL_DISK_BLOCK : 0;
+}
+
+modal_status modal_textures_put(const modal_textures_file *file, const modal_textures *textures, int32_t image, const uint8_t *texels,
+                                modal_error *err)
+{
+    enum { LEAST = 1 << 16 }; /* bytes; less goes faster through the cache */
     const modal_texture_class *k = &textures->classes[textures->images[image].class];
     for (int l = 0; l < k->n_levels; l++) {
         const int64_t bytes = level_bytes(k, l), at = textures->images[image].layer * bytes;
-        if (file < 0) memcpy(k->levels[l] + at, texels, (size_t)bytes);
-        else if (modal_disk_write(file, k->places[l] + at, texels, bytes) != 0)
+        if (!file) memcpy(k->levels[l] + at, texels, (size_t)bytes);
+        else if (modal_disk_write_direct(file->file, bytes >= LEAST ? file->direct : -1, k->places[l] + at, texels, bytes, NULL) != 0)
             return modal_error_set(err, MODAL_ERROR_SYSTEM, "write error, %s", strerror(errno));
         texels += bytes;
     }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 static int (*watcher)(const char *path, int file);
@@ -50,6 +51,45 @@ int modal_disk_write(int file, int64_t place, const void *bytes, int64_t length)
         done += wrote;
     }
     return 0;
+}
+
+/* A direct write is a buffered one with more to do there, or another machine's business. */
+static int has_disk(int file)
+{
+    static const long without[] = {0x01021994 /* tmpfs */, 0x858458f6 /* ramfs */, 0x6969 /* NFS */, 0x65735546 /* FUSE */,
+                                   0xff534d42 /* CIFS */, 0x517b /* SMB */, (long)0xfe534d42 /* SMB 2 */};
+    struct statfs about;
+    if (fstatfs(file, &about) != 0) return 0;
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
+        if ((unsigned)about.f_type == (unsigned)without[i]) return 0;
+    return 1;
+}
+
+int modal_disk_open_direct(const char *path)
+{
+    const int file = open(path, O_WRONLY | O_DIRECT | O_CLOEXEC);
+    if (file < 0 || has_disk(file)) return file;
+    close(file);
+    return -1;
+}
+
+int modal_disk_write_direct(int file, int direct, int64_t place, const void *from, int64_t length, int *refused)
+{
+    const char *bytes = from;
+    const int64_t to_block = (MODAL_DISK_BLOCK - place % MODAL_DISK_BLOCK) % MODAL_DISK_BLOCK, head = to_block < length ? to_block : length;
+    const int64_t end = head + (length - head) / MODAL_DISK_BLOCK * MODAL_DISK_BLOCK;
+    int64_t done = head;
+    if (direct < 0 || (uintptr_t)(bytes + head) % MODAL_DISK_BLOCK != 0) return modal_disk_write(file, place, bytes, length);
+    if (modal_disk_write(file, place, bytes, head) != 0) return -1;
+    while (done < end) {
+        const ssize_t n = pwrite(direct, bytes + done, (size_t)(end - done), (off_t)(place + done));
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0 && errno != EINVAL) return -1;
+        if (n < 0 && refused) *refused = 1;
+        if (n <= 0 || n % MODAL_DISK_BLOCK != 0) break; /* not its blocks, or the last one did not fit */
+        done += n;
+    }
+    return modal_disk_write(file, place + done, bytes + done, length - done);
 }
 
 int64_t modal_disk_read(int file, int64_t place, void *bytes, int64_t length)

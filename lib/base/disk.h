@@ -20,6 +20,16 @@ void modal_disk_start(int file, int64_t from, int64_t length);
 int modal_disk_write(int file, int64_t place, const void *bytes, int64_t length);
 int64_t modal_disk_read(int file, int64_t place, void *bytes, int64_t length);
 
+enum { MODAL_DISK_BLOCK = 4096 }; /* places, lengths and addresses of direct writes are multiples: as disks want them, or more */
+
+/* Opens a file that is there for writes past the page cache; -1 where its file system has none of its own (in main memory, over a network). */
+int modal_disk_open_direct(const char *path);
+
+/* As modal_disk_write; whole blocks whose place and address are multiples of MODAL_DISK_BLOCK at the same time go past the page cache by `direct`, the
+ * same file (-1: nothing does). A block that two writes share is in the cache for both: its parts never pass each other. Where the disk
+ * refuses such blocks the cache takes them, and *refused (or NULL) becomes 1. */
+int modal_disk_write_direct(int file, int direct, int64_t place, const void *bytes, int64_t length, int *refused);
+
 /* MODAL_ERROR_SYSTEM "NAME: disk too full, 784.000 MB are needed and 72.000 MB free" where the file system of the folder
  * `folder` has no room for that much more; `name` is what is to be written there. */
 modal_status modal_disk_check(const char *folder, const char *name, double needed_bytes, modal_error *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes past the page cache: ranges of every alignment, several threads, refusals; and a sequence that is written so has
  * the bytes of one that HDF5 writes. Skipped where the folder of temporary files lies in main memory. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,6 +16,7 @@
 
 #include "formats/sequences/direct_out.h"
 #include "formats/sequences/sequence_parts.h"
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
 
 enum { BYTES = 5 << 20, THREADS = 3 };
@@ -81,6 +83,38 @@ static void test_ranges(void **state)
         assert_memory_equal(found, wanted, BYTES);
         free(found), free(wanted), free(source);
     }
+}
+
+/* Straight from the caller's memory: at the same place in a block as in the file, and anywhere. */
+static void test_own_memory(void **state)
+{
+    (void)state;
+    enum { BLOCK = MODAL_DISK_BLOCK };
+    static const int64_t lengths[] = {0, 1, 4095, 4096, 4097, 65536, 100000, 1 << 20};
+    make_file(path, BYTES);
+    const int file = open(path, O_WRONLY), direct = modal_disk_open_direct(path);
+    if (direct < 0) skip();
+    char *wanted = calloc(BYTES, 1), *memory = malloc(BYTES + BLOCK), *source = memory + (BLOCK - (uintptr_t)memory % BLOCK) % BLOCK;
+    long length;
+    int refused = 0;
+    srand(9);
+    for (int i = 0; i < BYTES; i++) source[i] = (char)(rand() >> 7);
+    for (int i = 0; i < 64; i++) {
+        const int64_t n = lengths[i % 8], place = rand() % (BYTES - n);
+        const int64_t from = i < 48 ? rand() % ((BYTES - n) / BLOCK) * BLOCK + place % BLOCK : rand() % (BYTES - n);
+        assert_int_equal(modal_disk_write_direct(file, i % 5 ? direct : -1, place, source + from, n, &refused), 0);
+        memcpy(wanted + place, source + from, (size_t)n);
+    }
+    assert_false(refused);
+    char *found = read_whole(path, &length);
+    assert_int_equal(length, BYTES);
+    assert_memory_equal(found, wanted, BYTES);
+    /* a descriptor that cannot be written to is an error, and what lies in main memory has no direct writes */
+    const int bad = open(path, O_RDONLY | O_DIRECT);
+    assert_int_equal(modal_disk_write_direct(file, bad, 0, source, BLOCK, NULL), -1);
+    assert_int_equal(modal_disk_open_direct("/nowhere/a"), -1);
+    close(bad), close(direct), close(file);
+    free(found), free(wanted), free(memory);
 }
 
 static void test_refusals(void **state)
@@ -178,7 +212,7 @@ int main(void)
     if (!mkdtemp(folder)) return 1;
     snprintf(path, sizeof path, "%s/a", folder);
     snprintf(other, sizeof other, "%s/b", folder);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ranges), cmocka_unit_test(test_refusals),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ranges), cmocka_unit_test(test_own_memory), cmocka_unit_test(test_refusals),
                                        cmocka_unit_test(test_same_bytes)};
     return cmocka_run_group_tests(tests, NULL, tear_down);
 }

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/common/textures.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 #include <omp.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "formats/images/image.h"
 #include "formats/meshes/text_reader.h"
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
 #include "lib/texture/mips.h"
 #include "tools/common/look_images.h"
@@ -41,13 +39,14 @@ static void fill_layer(const modal_texture_image *m, const modal_texture_class *
         }
 }
 
-/* Room of one thread, as large as its largest image so far. */
+/* Room of one thread, as large as its largest image so far, and for the texels as much more as a block of the disk has. */
 typedef struct room {
     uint8_t *texels, *own;
     int64_t texels_capacity, own_capacity;
 } room;
 
-static modal_status pack_one(const tool_look *look, const modal_textures *textures, int32_t i, const char *path, int file, room *r, modal_error *err)
+static modal_status pack_one(const tool_look *look, const modal_textures *textures, int32_t i, const char *path, const modal_textures_file *file,
+                             room *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_texture_image *m = &textures->images[i];
@@ -58,24 +57,26 @@ static modal_status pack_one(const tool_look *look, const modal_textures *textur
     MODAL_TRY(path ? modal_file_load(path, &bytes, &length, err) : tool_look_image_load(look, m->name, &bytes, &length, err));
     MODAL_TRY(modal_image_head_read(bytes, length, m->name, &head, err));
     if (head.width != m->width || head.height != m->height) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: has changed meanwhile", m->name);
-    MODAL_TRY(modal_grow(&r->texels, &r->texels_capacity, modal_mip_bytes(k->width, k->height), 1, "an image", err));
+    MODAL_TRY(modal_grow(&r->texels, &r->texels_capacity, modal_mip_bytes(k->width, k->height) + MODAL_DISK_BLOCK, 1, "an image", err));
+    const int64_t block = MODAL_DISK_BLOCK, before = modal_textures_alignment(textures, i) - (int64_t)((uintptr_t)r->texels % MODAL_DISK_BLOCK);
+    uint8_t *const texels = r->texels + (before + block) % block;
     if (textures->thesis) {
         MODAL_TRY(modal_grow(&r->own, &r->own_capacity, 4 * (int64_t)m->width * m->height, 1, "an image", err));
         MODAL_TRY(modal_image_decode(bytes, length, m->name, r->own, err));
-        fill_layer(m, k, r->own, r->texels);
+        fill_layer(m, k, r->own, texels);
     } else {
-        MODAL_TRY(modal_image_decode(bytes, length, m->name, r->texels, err));
+        MODAL_TRY(modal_image_decode(bytes, length, m->name, texels, err));
     }
     modal_free(&bytes);
-    MODAL_TRY(modal_mip_make(m->role ? MODAL_MIP_NORMALS : MODAL_MIP_COLOURS, m->cutoff, k->width, k->height, r->texels, err));
-    MODAL_TRY(modal_textures_put(file, textures, i, r->texels, err));
+    MODAL_TRY(modal_mip_make(m->role ? MODAL_MIP_NORMALS : MODAL_MIP_COLOURS, m->cutoff, k->width, k->height, texels, err));
+    MODAL_TRY(modal_textures_put(file, textures, i, texels, err));
 done:
     modal_free(&bytes);
     return status;
 }
 
 /* Images one a thread. Which image's error is told does not depend on the threads: that of the lowest number. */
-static modal_status pack_all(const tool_look *look, const modal_textures *textures, char *const *paths, int file, int threads,
+static modal_status pack_all(const tool_look *look, const modal_textures *textures, char *const *paths, const modal_textures_file *file, int threads,
                              modal_progress *progress, modal_error *err)
 {
     int32_t failed_at = INT32_MAX, n_done = 0;
@@ -122,21 +123,20 @@ modal_status tool_textures_make(const tool_look *look, int thesis, const char *p
 {
     modal_status status = MODAL_OK;
     char **paths = NULL;
-    int file = -1;
+    modal_textures_file file = {-1, -1};
     MODAL_TRY(modal_textures_begin(textures, &look->look, thesis, err));
     MODAL_TRY(modal_alloc_zero(&paths, textures->n_images, sizeof *paths, "images", err));
     MODAL_TRY(read_heads(look, textures, paths, err));
     MODAL_TRY(modal_textures_place(textures, err));
     if (path) {
         MODAL_TRY(modal_textures_write_head(path, textures, err));
-        file = open(path, O_WRONLY | O_CLOEXEC);
-        if (file < 0) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot write, %s", path, strerror(errno));
+        MODAL_TRY(modal_textures_open(&file, path, err));
     } else {
         MODAL_TRY(modal_textures_hold(textures, err));
     }
-    MODAL_TRY(pack_all(look, textures, paths, file, threads, progress, err));
+    MODAL_TRY(pack_all(look, textures, paths, path ? &file : NULL, threads, progress, err));
 done:
-    if (file >= 0) close(file);
+    modal_textures_close(&file);
     for (int32_t i = 0; paths && i < textures->n_images; i++) modal_free(&paths[i]);
     modal_free(&paths);
     if (status != MODAL_OK) modal_textures_free(textures);
