@@ -119,7 +119,9 @@ done:
 modal_status modal_file_out_write_at(modal_file_out *out, int64_t place, const void *bytes,
                                      int64_t length, modal_error *err)
 {
-    return modal_disk_write(out->file, place, bytes, length) == 0 ? MODAL_OK : failed(out, "write error", err);
+    if (modal_disk_write(out->file, place, bytes, length) != 0) return failed(out, "write error", err);
+    if (length >= BUFFER_BYTES) modal_disk_start(out->file, place, length);
+    return MODAL_OK;
 }
 
 modal_status modal_file_out_close(modal_file_out *out, modal_error *err)

@@ -38,10 +38,26 @@ done:
     return status;
 }
 
+/* They come first: the disk is at work on them while the shapes are made. */
+static modal_status write_images(glb_writer *w, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    for (int32_t i = 0; w->scene.look.in && i < w->scene.look.in->n_images; i++) {
+        static const char zeros[4] = {0};
+        const modal_sequence_image *image = &w->scene.look.in->images[i];
+        const int64_t place = w->start + w->scene.image_places[i];
+        MODAL_TRY(image->bytes ? modal_file_out_write_at(&w->out, place, image->bytes, image->length, err) : copy_image(w, image, place, err));
+        MODAL_TRY(modal_file_out_write_at(&w->out, place + image->length, zeros, (4 - image->length % 4) % 4, err));
+    }
+done:
+    return status;
+}
+
 static modal_status write_binary(glb_writer *w, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_basis *b = w->scene.basis;
+    MODAL_TRY(write_images(w, err));
     for (int32_t i = 0; i < b->n_shapes; i++) {
         if (!w->scene.shapes[i].used) continue;
         MODAL_TRY(modal_glb_write_shape(w, i, err));
@@ -52,13 +68,6 @@ static modal_status write_binary(glb_writer *w, modal_error *err)
         if (weights) MODAL_TRY(modal_glb_write_weights(w, i, err));
         if (w->scene.info->scene->trajectory->poses)
             MODAL_TRY(modal_glb_write_rigid(w, i, w->scene.object_array[i] + weights, err));
-    }
-    for (int32_t i = 0; w->scene.look.in && i < w->scene.look.in->n_images; i++) {
-        static const char zeros[4] = {0};
-        const modal_sequence_image *image = &w->scene.look.in->images[i];
-        const int64_t place = w->start + w->scene.image_places[i];
-        MODAL_TRY(image->bytes ? modal_file_out_write_at(&w->out, place, image->bytes, image->length, err) : copy_image(w, image, place, err));
-        MODAL_TRY(modal_file_out_write_at(&w->out, place + image->length, zeros, (4 - image->length % 4) % 4, err));
     }
 done:
     return status;
