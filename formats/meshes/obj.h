@@ -36,8 +36,9 @@
  * file that was cut off between lines reads as a smaller surface. Thread-safe. */
 modal_status modal_obj_read(const char *path, modal_surface_mesh *surface, modal_error *err);
 
-/* The names alone: material_names and libraries of the surface, as modal_obj_read gives them, without a look at other lines than usemtl and
- * mtllib; so names are there also where no face follows the first of them, which modal_obj_read forgets. The caller frees the surface; after an error it is zeroed. */
+/* The names alone: material_names and libraries of the surface, as modal_obj_read gives them, without a look at other lines than
+ * usemtl and mtllib; so names are there also where no face follows the first of them, which modal_obj_read forgets. The caller frees
+ * the surface; after an error it is zeroed. */
 modal_status modal_obj_parse_names(const char *data, int64_t length, const char *name, modal_surface_mesh *surface, modal_error *err);
 modal_status modal_obj_read_names(const char *path, modal_surface_mesh *surface, modal_error *err);
 

@@ -67,6 +67,8 @@ int main(int argc, char **argv)
     const int quick = bench_device_open(argc, argv, &device, &stream);
     printf("%s: %s\n%9s %9s %14s %10s %8s\n", device.name, device.hardware, "vertices", "columns", "us transformed", "us rigid", "ratio");
     measure(&device, stream, 6, quick ? 2000 : 217894);
+    measure(&device, stream, 33, quick ? 400 : 40000);
+    measure(&device, stream, 128, quick ? 100 : 10000);
     measure(&device, stream, quick ? 3000 : 1000000, 1);
     measure(&device, stream, quick ? 300 : 100000, 16);
     modal_device_stream_delete(&device, &stream);
