@@ -330,8 +330,6 @@ modal_status modal_gltf_look_parse(const char *data, int64_t length, const char 
 {
     modal_status status = MODAL_OK;
     gltf_reader r = {.source = {name, NULL, err}, .data = data, .any_path = any_path, .look = look, .images = images};
-    json_t *json = NULL;
-    char *copy = NULL;
     memset(images, 0, sizeof *images);
     if (!(r.taken = json_object())) return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: out of memory", name);
     if (length < 20 || memcmp(data, "glTF", 4) != 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: not a binary glTF file", name);
@@ -346,15 +344,13 @@ modal_status modal_gltf_look_parse(const char *data, int64_t length, const char 
         r.binary_length = little(data + next);
         if (r.binary_length > total - r.binary) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cut off in its binary chunk", name);
     }
-    MODAL_TRY(modal_json_parse(&r.source, data + 20, (size_t)described, &copy, &json));
-    r.root = (modal_json_place){&r.source, json, ""};
+    MODAL_TRY(modal_json_open(&r.source, data + 20, (size_t)described, &r.root));
     MODAL_TRY(read_root(&r));
 done:
     for (size_t i = 0; r.names && i < r.n_names; i++) modal_free(&r.names[i]);
     modal_free(&r.names);
     json_decref(r.taken);
-    json_decref(json);
-    modal_free(&copy);
+    modal_json_close(&r.source);
     return status;
 }
 

@@ -209,25 +209,34 @@ static const char *too_deep(const char *text)
     return NULL;
 }
 
-modal_status modal_json_parse(modal_json_source *source, const char *text, size_t length, char **copy, json_t **json)
+modal_status modal_json_open(modal_json_source *source, const char *text, size_t length, modal_json_place *root)
 {
     modal_status status = MODAL_OK;
     json_error_t why;
     modal_error *err = source->err;
     if (memchr(text, '\0', length)) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: a NUL byte, no text", source->name);
-    MODAL_TRY(modal_copy_text(copy, text, length, err));
-    source->text = strncmp(*copy, "\xef\xbb\xbf", 3) == 0 ? *copy + 3 : *copy;
+    MODAL_TRY(modal_copy_text(&source->copy, text, length, err));
+    source->text = strncmp(source->copy, "\xef\xbb\xbf", 3) == 0 ? source->copy + 3 : source->copy;
     const char *deep = too_deep(source->text);
     if (deep) {
         int line = 1;
         for (const char *c = source->text; c < deep; c++) line += *c == '\n';
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s:%d: nested more than %d deep, %c", source->name, line, MODAL_JSON_DEPTH, *deep);
     }
-    *json = json_loads(source->text, JSON_REJECT_DUPLICATES, &why);
-    if (!*json)
+    source->json = json_loads(source->text, JSON_REJECT_DUPLICATES, &why);
+    if (!source->json)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s:%d: %s", source->name, why.line > 0 ? why.line : 1, why.text);
+    *root = (modal_json_place){source, source->json, ""};
 done:
     return status;
+}
+
+void modal_json_close(modal_json_source *source)
+{
+    json_decref(source->json);
+    modal_free(&source->copy);
+    source->json = NULL;
+    source->text = NULL;
 }
 
 void modal_json_lines(const modal_json_place *place, int32_t *lines)

@@ -11,19 +11,16 @@
 
 typedef struct modal_json_source {
     const char *name; /* of the file */
-    const char *text; /* all of it */
+    const char *text; /* all of it, in `copy` */
     modal_error *err;
+    char *copy;   /* what modal_json_open takes, and modal_json_close gives back */
+    json_t *json;
 } modal_json_source;
 
 enum { MODAL_JSON_PATH = 192, MODAL_JSON_DEPTH = 100 };
 
-/* Reads JSON without duplicate keys out of a text of `length` bytes (a byte order mark is passed over), sets
- * source->text, and returns the copy that this points into; the caller frees it, and gives *json to json_decref.
- * MODAL_ERROR_INPUT "scene.json:12: what", also for objects and arrays nested more than MODAL_JSON_DEPTH deep. */
-modal_status modal_json_parse(modal_json_source *source, const char *text, size_t length, char **copy, json_t **json);
-
 /* The text with one value changed or added, "/wind/seed=17": a JSON pointer (RFC 6901), which may end with a key that the object has not or with -
- * for a list's end, and JSON. All else stays as it is, line for line. The text is sound (modal_json_parse); the caller frees *changed.
+ * for a list's end, and JSON. All else stays as it is, line for line. The text is sound (modal_json_open); the caller frees *changed.
  * MODAL_ERROR_USAGE "/wind/seed=x: what". */
 modal_status modal_json_set(const char *text, const char *assignment, char **changed, modal_error *err);
 
@@ -33,6 +30,12 @@ typedef struct modal_json_place {
     json_t *value;
     char path[MODAL_JSON_PATH];
 } modal_json_place;
+
+/* Reads JSON without duplicate keys out of a text of `length` bytes (a byte order mark is passed over) into a source with a name and an error to fill,
+ * and else zeros; *root is all of it. The source goes to modal_json_close, also after an error.
+ * MODAL_ERROR_INPUT "scene.json:12: what", also for objects and arrays nested more than MODAL_JSON_DEPTH deep. */
+modal_status modal_json_open(modal_json_source *source, const char *text, size_t length, modal_json_place *root);
+void modal_json_close(modal_json_source *source);
 
 /* MODAL_ERROR_INPUT "scene.json:12: /objects/3/frame: what, value". */
 modal_status modal_json_wrong(const modal_json_place *place, const char *format, ...)

@@ -209,13 +209,10 @@ done:
 modal_status modal_layers_parse(const char *text, size_t length, const char *path, int width, modal_layers *layers, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    char *copy = NULL;
-    json_t *json = NULL;
-    modal_json_place list, item;
+    modal_json_place root, list, item;
     layers_reader r = {.source = {.name = path, .err = err}, .width = width};
     *layers = (modal_layers){0};
-    MODAL_TRY(modal_json_parse(&r.source, text, length, &copy, &json));
-    const modal_json_place root = {&r.source, json, ""};
+    MODAL_TRY(modal_json_open(&r.source, text, length, &root));
     MODAL_TRY(modal_json_object(&root, "layers"));
     MODAL_TRY(modal_json_required(&root, "layers", &list));
     MODAL_TRY(modal_json_array(&list, 1));
@@ -231,8 +228,7 @@ modal_status modal_layers_parse(const char *text, size_t length, const char *pat
         MODAL_TRY(read_layer(&r, &item, &layers->layers[i]));
     }
 done:
-    json_decref(json);
-    modal_free(&copy);
+    modal_json_close(&r.source);
     if (status != MODAL_OK) modal_layers_free(layers);
     return status;
 }

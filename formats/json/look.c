@@ -338,15 +338,12 @@ modal_status modal_look_parse(const char *text, size_t length, const char *path,
 {
     modal_status status = MODAL_OK;
     modal_look_reader r = {.source = {path, NULL, err}, .look = look, .any_path = any_path};
-    json_t *json = NULL;
-    char *copy = NULL;
+    modal_json_place root;
     *look = (modal_look){.default_material = -1, .ground_material = -1, .ambient = {0.2, 0.2, 0.2}, .background = {1, 1, 1}};
-    MODAL_TRY(modal_json_parse(&r.source, text, length, &copy, &json));
-    const modal_json_place root = {&r.source, json, ""};
+    MODAL_TRY(modal_json_open(&r.source, text, length, &root));
     MODAL_TRY(read_root(&r, &root));
 done:
-    json_decref(json);
-    modal_free(&copy);
+    modal_json_close(&r.source);
     if (status != MODAL_OK) modal_look_free(look);
     return status;
 }

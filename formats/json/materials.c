@@ -309,15 +309,12 @@ modal_status modal_materials_parse(const char *text, size_t length, const char *
 {
     modal_status status = MODAL_OK;
     modal_json_source from = {path, NULL, err};
-    json_t *json = NULL;
-    char *copy = NULL;
+    modal_json_place root;
     *file = (modal_material_file){.default_material = -1};
-    MODAL_TRY(modal_json_parse(&from, text, length, &copy, &json));
-    const modal_json_place root = {&from, json, ""};
+    MODAL_TRY(modal_json_open(&from, text, length, &root));
     MODAL_TRY(read_root(&root, file));
 done:
-    json_decref(json);
-    modal_free(&copy);
+    modal_json_close(&from);
     if (status != MODAL_OK) modal_material_file_free(file);
     return status;
 }

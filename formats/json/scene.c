@@ -364,15 +364,12 @@ modal_status modal_scene_parse(const char *text, size_t length, const char *path
 {
     modal_status status = MODAL_OK;
     modal_scene_reader r = {.source = {path, NULL, err}, .scene = scene};
-    json_t *json = NULL;
-    char *copy = NULL;
+    modal_json_place root;
     *scene = modal_scene_default();
-    MODAL_TRY(modal_json_parse(&r.source, text, length, &copy, &json));
-    const modal_json_place root = {&r.source, json, ""};
+    MODAL_TRY(modal_json_open(&r.source, text, length, &root));
     MODAL_TRY(read_root(&r, &root));
 done:
-    json_decref(json);
-    modal_free(&copy);
+    modal_json_close(&r.source);
     if (status != MODAL_OK) modal_scene_free(scene);
     return status;
 }
@@ -382,9 +379,9 @@ static modal_status change(const char *path, const char *set, char **text, int64
 {
     modal_status status = MODAL_OK;
     modal_json_source source = {path, NULL, err};
-    json_t *json = NULL;
-    char *copy = NULL, *changed = NULL;
-    MODAL_TRY(modal_json_parse(&source, *text, (size_t)*length, &copy, &json));
+    modal_json_place root;
+    char *changed = NULL;
+    MODAL_TRY(modal_json_open(&source, *text, (size_t)*length, &root));
     status = modal_json_set(source.text, set, &changed, err);
     if (status == MODAL_ERROR_USAGE) modal_error_context(err, "--set");
     if (status != MODAL_OK) goto done;
@@ -392,8 +389,7 @@ static modal_status change(const char *path, const char *set, char **text, int64
     *text = changed;
     *length = (int64_t)strlen(changed);
 done:
-    json_decref(json);
-    modal_free(&copy);
+    modal_json_close(&source);
     return status;
 }
 

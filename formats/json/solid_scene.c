@@ -329,18 +329,15 @@ modal_status modal_solid_scene_parse(const char *text, size_t length, const char
     modal_status status = MODAL_OK;
     modal_scene files = {0};
     reader r = {.shared = {.source = {path, NULL, err}, .scene = &files}, .scene = scene};
-    json_t *json = NULL;
-    char *copy = NULL;
+    modal_json_place root;
     *scene = (modal_solid_scene){.hourglass = -1, .accuracy = 1e-6};
-    MODAL_TRY(modal_json_parse(&r.shared.source, text, length, &copy, &json));
-    const modal_json_place root = {&r.shared.source, json, ""};
+    MODAL_TRY(modal_json_open(&r.shared.source, text, length, &root));
     status = read_root(&r, &root);
     scene->n_files = files.n_files;
     scene->files = files.files;
     files.files = NULL, files.n_files = 0;
 done:
-    json_decref(json);
-    modal_free(&copy);
+    modal_json_close(&r.shared.source);
     if (status != MODAL_OK) modal_solid_scene_free(scene);
     return status;
 }

@@ -13,11 +13,10 @@ modal_status modal_file_series_parse(const char *data, int64_t length, const cha
 {
     modal_status status = MODAL_OK;
     modal_json_source source = {.name = path, .err = err};
-    json_t *root = NULL;
-    char *copy = NULL;
+    modal_json_place root;
     memset(series, 0, sizeof *series);
-    MODAL_TRY(modal_json_parse(&source, data, (size_t)length, &copy, &root));
-    const json_t *files = json_object_get(root, "files");
+    MODAL_TRY(modal_json_open(&source, data, (size_t)length, &root));
+    const json_t *files = json_object_get(root.value, "files");
     const int64_t n = (int64_t)json_array_size(files);
     if (n == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no list of \"files\"", path);
     MODAL_TRY(modal_alloc(&series->times, n, sizeof *series->times, "times", err));
@@ -35,8 +34,7 @@ modal_status modal_file_series_parse(const char *data, int64_t length, const cha
         series->n++;
     }
 done:
-    json_decref(root);
-    modal_free(&copy);
+    modal_json_close(&source);
     if (status != MODAL_OK) modal_file_series_free(series);
     return status;
 }

@@ -32,7 +32,8 @@ static modal_status read_manifest(const char *path, char folder[PATH_MAX], json_
     char name[PATH_MAX];
     struct stat info;
     modal_json_source source = {.name = name, .err = err};
-    char *data = NULL, *copy = NULL;
+    modal_json_place root;
+    char *data = NULL;
     int64_t length = 0;
     *manifest = NULL;
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
@@ -46,7 +47,8 @@ static modal_status read_manifest(const char *path, char folder[PATH_MAX], json_
         snprintf(name, sizeof name, "%s", path);
     }
     MODAL_TRY(modal_file_load(name, &data, &length, err));
-    MODAL_TRY(modal_json_parse(&source, data, (size_t)length, &copy, manifest));
+    MODAL_TRY(modal_json_open(&source, data, (size_t)length, &root));
+    *manifest = json_incref(root.value);
     const char *type = json_string_value(json_object_get(*manifest, "modal_type"));
     const char *version = json_string_value(json_object_get(*manifest, "modal_version"));
     if (!type || strcmp(type, "manifest") != 0)
@@ -57,7 +59,7 @@ static modal_status read_manifest(const char *path, char folder[PATH_MAX], json_
                    version ? version : "absent");
 done:
     modal_free(&data);
-    modal_free(&copy);
+    modal_json_close(&source);
     if (status != MODAL_OK) {
         json_decref(*manifest);
         *manifest = NULL;

@@ -14,7 +14,7 @@
 
 static const tool_option options[] = {
     {"surface", 0, "FILE", NULL, "What the texture was built around, a BASIS or SURFACE: for images and normals.", TOOL_READS},
-    {"shape", 0, "I", "0", "The shape of a basis, from 0.", 0},
+    MODALTEX_OPTION_SHAPE,
     {"normals", 0, "FINE", NULL, "Normals of a finer surface, over all layers; channels float3 or rgba8.", TOOL_READS},
     TOOL_OPTION_THREADS,
     TOOL_OPTION_FORCE,

@@ -14,7 +14,7 @@
 
 static const tool_option options[] = {
     {"filter", 0, "trilinear|nearest", "trilinear", "Between the eight samples around a vertex, or the nearest of them.", 0},
-    {"shape", 0, "I", "0", "The shape of a basis, from 0.", 0},
+    MODALTEX_OPTION_SHAPE,
     TOOL_OPTION_THREADS,
     TOOL_OPTION_FORCE,
     TOOL_OPTIONS_COMMON,
