@@ -153,6 +153,7 @@ if(TARGET modaldeform AND TARGET modalplace AND TARGET modalpack AND TARGET moda
     set_tests_properties(clusters.${part} PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
   endforeach()
   set_tests_properties(clusters.make_long PROPERTIES LABELS "cli;long" TIMEOUT 3600)
+  set_tests_properties(clusters.snakemake PROPERTIES LABELS "cli;clients")
 endif()
 
 # Other versions of HDF5: that of the Debian 13, for which our C code is compiled there, too, and that of h5wasm.

@@ -99,14 +99,24 @@ static const char *take_step(const char *pointer, char step[MODAL_JSON_PATH])
     return pointer;
 }
 
+/* Whether the text [start, end) with its quotes is that key; it may be written with escapes. */
+static int is_key(const char *start, const char *end, const char *key)
+{
+    const size_t length = strlen(key);
+    if (!memchr(start, '\\', (size_t)(end - start))) return (size_t)(end - start) == length + 2 && strncmp(start + 1, key, length) == 0;
+    json_t *text = json_loadb(start, (size_t)(end - start), JSON_DECODE_ANY, NULL);
+    const int same = text && strcmp(json_string_value(text), key) == 0;
+    json_decref(text);
+    return same;
+}
+
 /* The value of a member of the object at c, NULL: it has none of that key. */
 static const char *find_member(const char *c, const char *key)
 {
-    const size_t length = strlen(key);
     c = skip_blanks(c + 1);
     while (*c == '"') {
-        const char *start = c + 1, *end = skip_string(c);
-        const int same = (size_t)(end - start) == length + 1 && strncmp(start, key, length) == 0;
+        const char *end = skip_string(c);
+        const int same = is_key(c, end, key);
         c = skip_blanks(skip_blanks(end) + 1); /* past the colon */
         if (same) return c;
         c = skip_blanks(skip_value(c));
@@ -141,7 +151,7 @@ static modal_status splice(const char *text, const char *at, size_t length, cons
 modal_status modal_json_set(const char *text, const char *assignment, char **changed, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    char step[MODAL_JSON_PATH], key[MODAL_JSON_PATH + 8];
+    char step[MODAL_JSON_PATH], key[6 * MODAL_JSON_PATH + 8]; /* \u001f for a byte */
     const char *value = strchr(assignment, '='), *pointer = assignment, *c = skip_blanks(text);
     char *path = NULL;
     json_t *parsed = value ? json_loads(value + 1, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL) : NULL;

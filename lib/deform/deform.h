@@ -49,9 +49,10 @@ typedef struct modal_deform_request {
     int stored_order;      /* nonzero: vertices in the basis's stored order, else the user's */
     int packing;           /* small objects of many shapes in one launch: 0 where that is faster on the back
                             * end, 1 always, -1 never (to measure, and to test) */
-    /* Of the whole sequence, frames that an earlier run has done included: sizes the batches, and chooses
-     * how back ends sum, so that the same sequence has the same bytes however it is cut. */
+    /* Of the whole sequence, frames that others make included: chooses how back ends sum, so that the same sequence has the
+     * same bytes however it is cut. */
     int64_t n_frames;
+    int64_t n_made; /* about how many of them this run makes: sizes the batches. 0: n_frames */
     int64_t memory_limit;  /* bytes of main memory for the deformer's own arrays, 0 = no limit */
     int64_t device_limit;  /* bytes of memory on each device, 0 = what is free there */
     modal_matrix_source matrix; /* read NULL: the shapes of the basis hold their modal matrices */

@@ -59,6 +59,7 @@ modal_status modal_deformer_new(modal_deformer **deformer, const modal_basis *ba
         each.memory_limit = request->memory_limit / n;
         if (request->memory_limit > 0 && each.memory_limit == 0) each.memory_limit = 1;
         if (request->n_frames > 0) each.n_frames = (request->n_frames - 1) / n + 1;
+        if (request->n_made > 0) each.n_made = (request->n_made - 1) / n + 1;
     }
     for (int i = 0; i < n; i++) {
         if (listed) each.back_end = names[i];

@@ -15,6 +15,8 @@
 
 static const int64_t SLOT_BYTES = INT64_C(64) << 20;
 static const int64_t SPLIT_BYTES = INT64_C(8) << 20; /* below it one batch is as good as four */
+/* Columns that the kernels of a CPU take at once: on it a batch of 26 frames costs as much as one of 32, and its memory is new pages. */
+enum { BLOCK_COLUMNS = 16 };
 static const int64_t SCRATCH_BYTES_CPU = INT64_C(1) << 20;
 static const int64_t SCRATCH_BYTES_CUDA = INT64_C(32) << 20;
 /* A byte of U from a file, or from memory that is not pinned, takes about as long as so many from
@@ -265,7 +267,8 @@ static int plan_outside(deform_engine *d, int64_t frame_bytes, const limits *lim
 {
     const int shared = d->device.shares_memory;
     const int64_t buffer = shared ? INT64_C(4) << 20 : INT64_C(32) << 20;
-    const int64_t n_frames = d->request.n_frames < 1 ? 1 : d->request.n_frames;
+    const int64_t wanted_frames = d->request.n_made > 0 ? d->request.n_made : d->request.n_frames;
+    const int64_t n_frames = wanted_frames < 1 ? 1 : wanted_frames;
     int64_t largest = 0;
     double best_cost = 0.0;
     *best_frames = 0;
@@ -358,16 +361,17 @@ modal_status modal_deform_plan(deform_engine *d, modal_error *err)
     add(&frame, (int64_t)d->n_objects, 12 * sizeof(float));
     add(&frame, 1, 1);
     const int64_t frame_bytes = frame.overflow ? INT64_MAX : frame.bytes;
+    const int64_t n_frames = d->request.n_made > 0 ? d->request.n_made : d->request.n_frames;
     int64_t frames = SLOT_BYTES / frame_bytes;
-    if (d->request.n_frames > SPLIT_BYTES / frame_bytes && frames > (d->request.n_frames + 3) / 4)
-        frames = (d->request.n_frames + 3) / 4;
-    if (frames > d->request.n_frames) frames = d->request.n_frames;
+    if (n_frames > SPLIT_BYTES / frame_bytes && frames > (n_frames + 3) / 4) frames = (n_frames + 3) / 4;
+    if (frames > n_frames) frames = n_frames;
+    if (shared && frames > BLOCK_COLUMNS) frames -= frames % BLOCK_COLUMNS;
     if (frames < 1 || d->request.single) frames = 1;
 
     /* what fits: scratch arrays give way first, then the frames of a batch, then U goes outside */
     attempt ways[] = {{.n_slots = DEFORM_SLOTS,
                        .scratch_bytes = shared ? SCRATCH_BYTES_CPU : SCRATCH_BYTES_CUDA,
-                       .least_columns = 16,
+                       .least_columns = BLOCK_COLUMNS,
                        .outside_from = INT64_MAX},
                       {.n_slots = DEFORM_SLOTS, .least_columns = 4, .outside_from = INT64_MAX},
                       {.n_slots = DEFORM_SLOTS, .least_columns = 1, .outside_from = INT64_MAX},

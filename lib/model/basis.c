@@ -152,27 +152,50 @@ void modal_basis_free(modal_basis *basis)
     memset(basis, 0, sizeof *basis);
 }
 
+static modal_status copy_step(modal_provenance *to, const modal_provenance *from, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    *to = (modal_provenance){0};
+    MODAL_TRY(modal_copy_text(&to->tool, from->tool, SIZE_MAX, err));
+    MODAL_TRY(modal_copy_text(&to->version, from->version, SIZE_MAX, err));
+    MODAL_TRY(modal_copy_text(&to->arguments, from->arguments, SIZE_MAX, err));
+    MODAL_TRY(modal_copy_text(&to->inputs, from->inputs, SIZE_MAX, err));
+    MODAL_TRY(modal_copy_text(&to->back_end, from->back_end, SIZE_MAX, err));
+    if (from->quality) MODAL_TRY(modal_copy_text(&to->quality, from->quality, SIZE_MAX, err));
+done:
+    if (status != MODAL_OK) modal_provenance_free(to);
+    return status;
+}
+
+modal_status modal_provenance_append_copies(modal_provenance **list, int32_t *count, const modal_provenance *steps, int32_t n_steps,
+                                            modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_provenance *longer = NULL;
+    int32_t n_copied = 0;
+    if (n_steps == 0) return MODAL_OK;
+    if (n_steps > INT32_MAX - *count) MODAL_FAIL(err, MODAL_ERROR_INPUT, "provenance: more than 2^31 steps");
+    MODAL_TRY(modal_alloc(&longer, (int64_t)*count + n_steps, sizeof *longer, "provenance", err));
+    for (; n_copied < n_steps; n_copied++) MODAL_TRY(copy_step(&longer[*count + n_copied], &steps[n_copied], err));
+    if (*count > 0) memcpy(longer, *list, (size_t)*count * sizeof *longer);
+    modal_free(list);
+    *list = longer;
+    *count += n_steps;
+    return MODAL_OK;
+done:
+    for (int32_t i = 0; i < n_copied; i++) modal_provenance_free(&longer[*count + i]);
+    modal_free(&longer);
+    return status;
+}
+
 modal_status modal_provenance_append(modal_provenance **list, int32_t *count, const char *tool,
                                      const char *version, const char *arguments,
                                      const char *inputs, const char *back_end, modal_error *err)
 {
-    modal_status status = MODAL_OK;
-    modal_provenance *longer = NULL, step = {0};
-    MODAL_TRY(modal_copy_text(&step.tool, tool, SIZE_MAX, err));
-    MODAL_TRY(modal_copy_text(&step.version, version, SIZE_MAX, err));
-    MODAL_TRY(modal_copy_text(&step.arguments, arguments, SIZE_MAX, err));
-    MODAL_TRY(modal_copy_text(&step.inputs, inputs, SIZE_MAX, err));
-    MODAL_TRY(modal_copy_text(&step.back_end, back_end, SIZE_MAX, err));
-    MODAL_TRY(modal_alloc(&longer, *count + 1, sizeof *longer, "provenance", err));
-    if (*count > 0) memcpy(longer, *list, (size_t)*count * sizeof *longer);
-    longer[*count] = step;
-    memset(&step, 0, sizeof step);
-    modal_free(list);
-    *list = longer;
-    (*count)++;
-done:
-    modal_provenance_free(&step);
-    return status;
+    /* only read, and copied */
+    const modal_provenance step = {.tool = (char *)tool, .version = (char *)version, .arguments = (char *)arguments, .inputs = (char *)inputs,
+                                   .back_end = (char *)back_end};
+    return modal_provenance_append_copies(list, count, &step, 1, err);
 }
 
 int64_t modal_basis_mode_offsets(const modal_basis *basis, int64_t *offsets)

@@ -245,7 +245,10 @@ const float *modal_shape_tile(const modal_shape *shape, int64_t tile);
 void modal_basis_free(modal_basis *basis);
 void modal_provenance_free(modal_provenance *provenance);
 
-/* Appends a step; the texts are copied. */
+/* Appends copies of steps, which makes one longer list, however many they are. After an error the list is as it was. */
+modal_status modal_provenance_append_copies(modal_provenance **list, int32_t *count, const modal_provenance *steps, int32_t n_steps,
+                                            modal_error *err);
+/* Appends one step; the texts are copied. */
 modal_status modal_provenance_append(modal_provenance **list, int32_t *count, const char *tool,
                                      const char *version, const char *arguments,
                                      const char *inputs, const char *back_end, modal_error *err);

@@ -301,11 +301,19 @@ def check_snakemake():
         sys.exit(77)
     bad = meshes(8, 1)
     snakemake = ["snakemake", "-k", "--cores", "2", "-s", f"{recipes}/Snakefile"]
-    command(*snakemake, code=1)
+    environment["XDG_CACHE_HOME"] = os.getcwd()
+    first = command(*snakemake, code=1)
+    must(f"meshes/{bad[0]:05d}.msh" in first.stderr and "Error in rule shape" in first.stderr, "not named:", first.stderr)
     must(sorted(os.listdir("shapes")) == [f"{i:05d}.h5" for i in range(8) if i not in bad], os.listdir("shapes"))
+    must(not os.path.exists("all.h5"), "a basis of some of the shapes")
     shutil.copy(f"box{bad[0] % 12}.msh", f"meshes/{bad[0]:05d}.msh")
+    stamps = {name: os.stat(f"shapes/{name}").st_mtime_ns for name in os.listdir("shapes")}
     command(*snakemake)
+    must(all(os.stat(f"shapes/{name}").st_mtime_ns == stamp for name, stamp in stamps.items()), "made again")
     run("modalinfo", "--check", "all.h5")
+    with h5py.File("all.h5") as f:
+        must(f["shapes"].attrs["count"] == 8, "all.h5")
+    must("Nothing to be done" in command(*snakemake).stderr, "a third run does something")
 
 
 with tempfile.TemporaryDirectory() as home:

@@ -117,6 +117,10 @@ for frames, total in (("::", count), ("1::2", 5)):
         union += mine
         check(filecmp.cmpfiles("whole/png", f"share{i}/png", mine, shallow=False)[0] == mine, "share", i, frames)
     check(union == [f"{i:06}.png" for i in range(total)], "shares", union)
+os.environ["SLURM_ARRAY_TASK_ID"] = "1"  # of the last frames; the share of an array
+run("t.h5", "array", "--look", "look.json", *SIZE, "--camera", "walk", "-q", "--frames", "1::2", "--share", "auto/3")
+del os.environ["SLURM_ARRAY_TASK_ID"]
+check(filecmp.cmpfiles("share1/png", "array/png", os.listdir("share1/png"), shallow=False)[0] == os.listdir("array/png"), "share auto/3")
 
 # ---- a click becomes a force ----
 
@@ -207,9 +211,10 @@ BAD = [
     (["--normals", "none"], 2, "--normals: none of rigid, dynamic, none"),
     (["--frames", "20"], 2, "--frames"),
     (["--memory-limit", "10K"], 4, "--memory-limit"),
-    (["--share", "3/3"], 2, "--share: I must be from 0 to N - 1, 3/3"),
-    (["--share", "0/0"], 2, "--share: I must be"),
+    (["--share", "3/3"], 2, "--share: shares of 3 are 0 to 2, 3/3"),
+    (["--share", "0/0"], 2, "--share: not I/N, auto or auto/N"),
     (["--share", "1"], 2, "--share: not I/N"),
+    (["--share", "auto"], 2, "--share auto: no launcher has set"),
     (["--share", "0/50"], 2, "--share: there are only 11 frames, 0/50"),
     (["--pick", "1,2"], 2, "--pick: goes to standard output"),
     (["--pick", "1"], 2, "--pick: not X,Y"),

@@ -34,6 +34,14 @@ typedef enum tool_share_state { TOOL_SHARE_MISSING, TOOL_SHARE_BEGUN, TOOL_SHARE
 modal_status tool_shares_head(const char *out, char **head, int64_t *n, modal_error *err);
 /* What the journal of a share says. MODAL_ERROR_SYSTEM where it cannot be read. */
 modal_status tool_shares_state(const char *out, int64_t index, tool_share_state *state, modal_error *err);
+/* A journal's line of a batch: frames [first, first + n), and the hash of their bytes. */
+typedef struct tool_share_line {
+    int64_t first, n;
+    char hash[MODAL_HASH_TEXT];
+} tool_share_line;
+/* The next such line of a sequence of n_frames frames; *journal goes past it. Lines that are none are passed over, as is a last one without
+ * its end. 0: there are no more. */
+int tool_shares_next(const char **journal, int64_t n_frames, tool_share_line *line);
 /* All of a small file and a zero; *text is NULL where it is not there. */
 modal_status tool_shares_load(const char *path, char **text, modal_error *err);
 /* Numbers of shares in that state, "2, 5, 7-9, ..", at most `most` bytes. */

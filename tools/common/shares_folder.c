@@ -65,6 +65,21 @@ modal_status tool_shares_state(const char *out, int64_t index, tool_share_state 
     return status;
 }
 
+int tool_shares_next(const char **journal, int64_t n_frames, tool_share_line *line)
+{
+    for (const char *end; (end = strchr(*journal, '\n')); ) {
+        const char *begin = *journal;
+        int length = 0;
+        *journal = end + 1;
+        *line = (tool_share_line){0};
+        if (sscanf(begin, "frames %" SCNd64 " %" SCNd64 " %32[0-9a-f]%n", &line->first, &line->n, line->hash, &length) == 3 &&
+            begin + length == end && strlen(line->hash) == MODAL_HASH_TEXT - 1 && line->first >= 0 && line->n >= 1 &&
+            line->first <= n_frames && line->n <= n_frames - line->first)
+            return 1;
+    }
+    return 0;
+}
+
 modal_status tool_shares_list(const char *out, int64_t n, int complete, char *text, size_t most, int64_t *n_listed, modal_error *err)
 {
     size_t used = 0;

@@ -349,6 +349,7 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
     MODAL_TRY(modaldeform_share_open(t, r, in, &info, out, &share, &finished, err));
     if (finished) goto done;
     if (!share) modaldeform_discard_shares(r);
+    else r->deform.n_made = share->own.end - share->own.first + 2; /* with those on its borders */
     modaldeform_journal_discard(r, out);
     if (r->sound) MODAL_TRY(modaldeform_prepare_sound(t, r, in, &sound_bytes, err));
     MODAL_TRY(modaldeform_check_space(r, &info, out, &writer_bytes, err));

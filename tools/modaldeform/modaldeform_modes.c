@@ -14,18 +14,6 @@
 
 enum { CYCLE = TOOL_SWING_FRAMES };
 
-static modal_status copy_provenance(const modal_basis *basis, modal_trajectory *q, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    for (int32_t i = 0; i < basis->n_provenance; i++) {
-        const modal_provenance *p = &basis->provenance[i];
-        MODAL_TRY(modal_provenance_append(&q->provenance, &q->n_provenance, p->tool, p->version, p->arguments,
-                                          p->inputs, p->back_end, err));
-    }
-done:
-    return status;
-}
-
 static void tell(tool *t, const modaldeform_request *r, const modaldeform_input *in, const int32_t *list, int32_t n)
 {
     const modal_shape *s = &in->basis.shapes[in->basis.objects[0].shape];
@@ -55,7 +43,7 @@ modal_status modaldeform_swing_modes(tool *t, const modaldeform_request *r, moda
                               .list = in->modes.list, .n = in->modes.n, .n_frames = r->show_arrays ? 1 : (int64_t)in->modes.n * CYCLE};
     MODAL_TRY(tool_swing_make(&swing, b, q, err));
     MODAL_TRY(modal_copy_text(&q->basis_path, in->basis_path, SIZE_MAX, err));
-    MODAL_TRY(copy_provenance(b, q, err));
+    MODAL_TRY(modal_provenance_append_copies(&q->provenance, &q->n_provenance, b->provenance, b->n_provenance, err));
     MODAL_TRY(modal_hash_file(in->basis_path, in->trajectory_hash, err));
     tell(t, r, in, in->modes.list, in->modes.n);
 done:

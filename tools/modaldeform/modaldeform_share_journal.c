@@ -243,16 +243,11 @@ done:
 modal_status modaldeform_share_verify(const modaldeform_share *s, const char *journal, uint8_t *done, int *same, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    char wanted[MODAL_HASH_TEXT], found[MODAL_HASH_TEXT];
+    char found[MODAL_HASH_TEXT];
     *same = 1;
-    for (const char *line = journal, *end; (end = strchr(line, '\n')); line = end + 1) {
-        int64_t first = -1, count = 0;
-        int length = 0;
-        if (sscanf(line, "frames %" SCNd64 " %" SCNd64 " %32[0-9a-f]%n", &first, &count, wanted, &length) != 3 || line + length != end ||
-            strlen(wanted) != MODAL_HASH_TEXT - 1 || first < 0 || count < 1 || first > s->info->n_frames || count > s->info->n_frames - first)
-            continue;
-        MODAL_TRY(hash_again(s, first, count, found, err));
-        if (strcmp(found, wanted) == 0) memset(done + first, 1, (size_t)count);
+    for (tool_share_line line; tool_shares_next(&journal, s->info->n_frames, &line);) {
+        MODAL_TRY(hash_again(s, line.first, line.n, found, err));
+        if (strcmp(found, line.hash) == 0) memset(done + line.first, 1, (size_t)line.n);
         else *same = 0;
     }
     /* Pieces have no lines: they are written anew, and their frames with them. */

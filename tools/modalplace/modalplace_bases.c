@@ -77,7 +77,7 @@ done:
     return status;
 }
 
-/* Steps are many: the list doubles, where modal_provenance_append makes one of the next length. */
+/* Files are many: the list doubles. */
 static modal_status take_provenance(modalplace_bases *b, modal_error *err)
 {
     modal_status status = MODAL_OK;

@@ -47,7 +47,9 @@ static const tool_option options[] = {
      "Of a basis: these modes swing, 0,2,5-8, one after the other, 32 frames and a second each (--amplitude alone: all).", 0},
     {"amplitude", 0, "P%", "5%", "How far: the largest displacement of a mode, as a share of the box's diagonal.", 0},
     {"frames", 0, "A:B:STEP", NULL, "Frames to draw, as Python slices them: 10:20, ::5, -1: and so on, or one index.", TOOL_FIRST},
-    {"share", 0, "I/N", NULL, "Of these frames the I-th of N parts, I from 0, for arrays of jobs: each in an OUT of its own, numbered as in the whole.", 0},
+    {"share", 0, "I/N", NULL,
+     "Of these frames the I-th of N parts, I from 0, for arrays of jobs: each in an OUT of its own, numbered as in the whole; auto takes I and N, "
+     "auto/N takes I from mpirun, srun or an array of jobs.", 0},
     {"resume", 0, NULL, NULL, "Keep complete frames when the run is stopped; the same command goes on after them.", 0},
     {"pick", 0, "X,Y[,FRAME]", NULL, "What is at a pixel (from the upper left, 0) of a frame, as JSON on standard output; OUT is -.", 0},
     {"backend", 0, "NAME", "auto",

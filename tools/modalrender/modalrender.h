@@ -15,6 +15,7 @@
 #include "tools/common/creases.h"
 #include "tools/common/journal.h"
 #include "tools/common/look.h"
+#include "tools/common/shares.h"
 #include "tools/common/slice.h"
 #include "tools/common/textures.h"
 #include "tools/common/tool.h"
@@ -38,7 +39,7 @@ typedef struct modalrender_request {
     const char *modes; /* of a basis, whose modes swing; NULL: none do */
     int swings;
     double amplitude;
-    int64_t share[2]; /* I of N; N 0: all */
+    modal_share share; /* n 0: all */
     int picks;        /* not 0: what is at pixel pick[0], pick[1], of frame pick[2] */
     int64_t pick[3];
     int32_t width, height, samples, shadow_size, shadow_radius;

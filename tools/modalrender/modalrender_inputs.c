@@ -100,22 +100,6 @@ done:
     return status;
 }
 
-/* "I/N". N is less than 2^31, so that products with numbers of frames fit. */
-static modal_status read_share(const char *text, modalrender_request *r, modal_error *err)
-{
-    char *end = NULL;
-    if (!text) return MODAL_OK;
-    for (int k = 0; k < 2; k++) {
-        const char *begin = k == 0 ? text : end + 1;
-        r->share[k] = *begin >= '0' && *begin <= '9' ? strtoll(begin, &end, 10) : -1;
-        if (r->share[k] < 0 || *end != (k == 0 ? '/' : '\0'))
-            return modal_error_set(err, MODAL_ERROR_USAGE, "--share: not I/N, two whole numbers, %s", text);
-    }
-    if (r->share[1] < 1 || r->share[1] > INT32_MAX || r->share[0] >= r->share[1])
-        return modal_error_set(err, MODAL_ERROR_USAGE, "--share: I must be from 0 to N - 1, %s", text);
-    return MODAL_OK;
-}
-
 /* Where pictures go. */
 static modal_status read_outputs(const tool_arguments *a, modalrender_request *r, modal_error *err)
 {
@@ -139,7 +123,7 @@ static modal_status read_outputs(const tool_arguments *a, modalrender_request *r
     if (r->exr_floats && r->format != MODALRENDER_EXR) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--exr-floats: only with --format exr");
     if (r->format == MODALRENDER_EXR) r->buffers[MODAL_RENDER_COLOUR] = r->buffers[MODAL_RENDER_DEPTH] = 1;
     MODAL_TRY(tool_number(a, "rate", 1e-3, 1e6, &r->rate, err));
-    if (r->to_stdout && r->share[1]) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--share: needs a folder, OUT is -");
+    if (r->to_stdout && r->share.n) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--share: needs a folder, OUT is -");
     r->resume = tool_count(a, "resume") > 0;
     if (r->resume && r->to_stdout) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--resume: needs a folder, OUT is -");
     if (r->resume && r->format == MODALRENDER_NULL && !any) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--resume: nothing is written, --format null");
@@ -168,7 +152,7 @@ modal_status modalrender_read_request(tool *t, modalrender_request *r, modal_err
     MODAL_TRY(choose(a, "samples", samples, 3, &which, err));
     r->samples = which == 0 ? 1 : which == 1 ? 4 : 8;
     MODAL_TRY(read_shadows(a, r, err));
-    MODAL_TRY(read_share(tool_value(a, "share"), r, err));
+    if (tool_value(a, "share")) MODAL_TRY(tool_share_parse(tool_value(a, "share"), &r->share, err));
     MODAL_TRY(modalrender_read_pick(a, r, err));
     if (!r->picks) MODAL_TRY(read_outputs(a, r, err));
     r->normals_name = tool_value(a, "normals");
@@ -342,11 +326,11 @@ static modal_status select_frames(const modalrender_request *r, modalrender_inpu
     in->n_all = in->n;
     in->lead = 0;
     if (r->picks) in->start = r->pick[2], in->n = 1;
-    if (r->share[1] == 0) return MODAL_OK;
-    if (r->share[1] > in->n)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--share: there are only %" PRId64 " frames, %" PRId64 "/%" PRId64, in->n, r->share[0], r->share[1]);
-    in->number = in->n_all * r->share[0] / r->share[1];
-    in->n = in->n_all * (r->share[0] + 1) / r->share[1] - in->number;
+    if (r->share.n == 0) return MODAL_OK;
+    if (r->share.n > in->n)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--share: there are only %" PRId64 " frames, %" PRId64 "/%" PRId64, in->n, r->share.index, r->share.n);
+    in->number = modal_share_first(in->n_all, r->share.index, r->share.n);
+    in->n = modal_share_first(in->n_all, r->share.index + 1, r->share.n) - in->number;
     in->start += in->number * in->step;
     if (r->buffers[MODAL_RENDER_MOTION] && in->number > 0) /* the first one moves from the one before */
         in->lead = 1, in->number--, in->start -= in->step, in->n++;

@@ -73,11 +73,7 @@ static modal_status sign(modalsim_writer *w, const modal_basis *basis, int n_fil
         MODAL_TRY(modal_hash_file(files[i], hash, err));
         used += snprintf(inputs + used, (size_t)(length - used), "\n%s  %s", hash, files[i]);
     }
-    for (int32_t i = 0; i < basis->n_provenance; i++) {
-        const modal_provenance *p = &basis->provenance[i];
-        MODAL_TRY(modal_provenance_append(&trajectory->provenance, &trajectory->n_provenance, p->tool,
-                                          p->version, p->arguments, p->inputs, p->back_end, err));
-    }
+    MODAL_TRY(modal_provenance_append_copies(&trajectory->provenance, &trajectory->n_provenance, basis->provenance, basis->n_provenance, err));
     MODAL_TRY(modal_alloc(&arguments, arguments_length, 1, "provenance", err));
     snprintf(arguments, (size_t)arguments_length, "%s%s", t->command_line, remark);
     MODAL_TRY(modal_provenance_append(&trajectory->provenance, &trajectory->n_provenance, t->program->name,
