@@ -56,10 +56,11 @@ typedef struct modal_deform_request {
     int64_t memory_limit;  /* bytes of main memory for the deformer's own arrays, 0 = no limit */
     int64_t device_limit;  /* bytes of memory on each device, 0 = what is free there */
     modal_matrix_source matrix; /* read NULL: the shapes of the basis hold their modal matrices */
-    int single; /* nonzero: frames come by modal_deformer_frame alone, one at a time, with any of the outputs above; then no
-                 * memory is taken for frames where the device's memory is main memory, and modal matrices that the shapes of
-                 * the basis hold are used where they are: the basis is borrowed. No plan, one device. */
-    const int *cancelled; /* with `single`, or NULL: where another thread makes it nonzero, modal_deformer_frame ends with
+    int64_t direct; /* nonzero: frames come by modal_deformer_frames alone, at most so many at once (fewer where memory is short:
+                     * modal_deformer_batch_frames), with any of the outputs above; then no memory is taken for frames where the
+                     * device's memory is main memory, and modal matrices that the shapes of the basis hold are used where they
+                     * are: the basis is borrowed. No plan, one device. */
+    const int *cancelled; /* with `direct`, or NULL: where another thread makes it nonzero, modal_deformer_frames ends with
                            * MODAL_ERROR_INTERRUPTED. Borrowed. */
     /* What else is made of the frames on the device, and what of all comes to main memory (lib/frames/plan.h): the arrays
      * whose source is below MODAL_FROM_STAGES are the outputs above, each exactly once; rows 0 stands for the points.
@@ -128,18 +129,19 @@ modal_status modal_deformer_collect(modal_deformer *deformer, modal_deform_batch
                                     modal_error *err);
 /* Gives the batch's slot back. */
 void modal_deformer_release(modal_deformer *deformer, modal_deform_batch *batch);
-/* Where a frame goes, [n_points, 3], of tangents [n_points, 4], of speeds [n_points]; NULL: not wanted, which positions always
- * are. No alignment is asked for. */
+/* Where frames go, [n_frames, n_points, 3], of tangents [n_frames, n_points, 4], of speeds [n_frames, n_points]; NULL: not wanted,
+ * which positions always are. No alignment is asked for. */
 typedef struct modal_deform_arrays {
     float *positions, *normals, *displacement, *tangents, *speed;
 } modal_deform_arrays;
 
-/* A whole frame into arrays of the caller: of a deformer whose request says `single`, which has no batches. q, poses and
- * their rates as modal_deformer_submit_moving has them for one frame; rates are looked at where `to` has speeds. Outputs that the
- * request does not have are MODAL_ERROR_USAGE. Values that are not finite are MODAL_ERROR_INPUT; after any error the arrays
- * hold anything. One thread at a time. */
-modal_status modal_deformer_frame(modal_deformer *deformer, const double *q, const double *poses, const double *q_rates,
-                                  const double *pose_rates, const modal_deform_arrays *to, modal_error *err);
+/* Whole frames into arrays of the caller, by one pass over the modal matrices: of a deformer whose request says `direct`, which
+ * has no batches. q, poses and their rates as modal_deformer_submit_moving has them for n_frames >= 1 frames, at most
+ * modal_deformer_batch_frames; rates are looked at where `to` has speeds. Outputs that the request does not have are
+ * MODAL_ERROR_USAGE. Values that are not finite are MODAL_ERROR_INPUT; after any error the arrays hold anything. One thread at a
+ * time. */
+modal_status modal_deformer_frames(modal_deformer *deformer, int64_t n_frames, const double *q, const double *poses, const double *q_rates,
+                                   const double *pose_rates, const modal_deform_arrays *to, modal_error *err);
 /* Wakes both threads with MODAL_ERROR_INTERRUPTED: for when one of them has failed. */
 void modal_deformer_cancel(modal_deformer *deformer);
 

@@ -137,12 +137,12 @@ modal_status modal_deform_engine_new(deform_engine **deformer, const modal_basis
     d->request = *request;
     MODAL_TRY(modal_device_open(&d->device, request->back_end, err));
     d->request.back_end = NULL; /* the caller's text */
-    if (request->n_frames < 0 || request->n_made < 0 || request->memory_limit < 0 || request->device_limit < 0)
+    if (request->n_frames < 0 || request->n_made < 0 || request->direct < 0 || request->memory_limit < 0 || request->device_limit < 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE,
                    "deform: %lld frames, a limit of %lld bytes, of %lld on the device",
                    (long long)request->n_frames, (long long)request->memory_limit,
                    (long long)request->device_limit);
-    if (request->single && request->plan) MODAL_FAIL(err, MODAL_ERROR_USAGE, "deform: frames one at a time have no plan");
+    if (request->direct && request->plan) MODAL_FAIL(err, MODAL_ERROR_USAGE, "deform: frames into the caller's arrays have no plan");
     if (request->tangents == MODAL_TANGENTS_DYNAMIC && request->normals != MODAL_NORMALS_DYNAMIC)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "deform: dynamic tangents need dynamic normals");
     MODAL_TRY(modal_device_stream_new(&d->device, &d->compute, err));
@@ -263,14 +263,16 @@ modal_status modal_deform_engine_submit(deform_engine *d, int64_t n_frames, cons
     return status;
 }
 
-modal_status modal_deform_engine_frame(deform_engine *d, const deform_inputs *inputs, deform_numbering numbering,
-                                       const modal_deform_arrays *to, int *odd, modal_error *err)
+modal_status modal_deform_engine_frames(deform_engine *d, int64_t n_frames, const deform_inputs *inputs, deform_numbering numbering,
+                                        const modal_deform_arrays *to, int *odd, modal_error *err)
 {
     modal_status status = MODAL_OK;
     float *const arrays[DEFORM_OUTPUTS] = {to->positions, to->normals, to->displacement, to->tangents, to->speed};
     deform_slot *slot = &d->slots[0];
     deform_inputs in = *inputs;
     modal_frames frames;
+    if (n_frames < 1 || n_frames > d->batch_frames)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "deform: %lld frames at once, most %lld", (long long)n_frames, (long long)d->batch_frames);
     for (int k = 0; k < DEFORM_OUTPUTS; k++) {
         if (arrays[k] && !modal_deform_wants(d, k)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "deform: an output that the request does not have");
         if (modal_deform_is_direct(d)) slot->d_out[k] = arrays[k];
@@ -279,11 +281,11 @@ modal_status modal_deform_engine_frame(deform_engine *d, const deform_inputs *in
         in.q_rates = in.q;
         in.pose_rates = in.poses;
     }
-    MODAL_TRY(fill_slot(d, slot, 1, &in, numbering, err));
+    MODAL_TRY(fill_slot(d, slot, n_frames, &in, numbering, err));
     MODAL_TRY(modal_slots_receive(&d->out, 0, &frames, err));
     for (int k = 0; k < DEFORM_OUTPUTS && !modal_deform_is_direct(d); k++)
         if (arrays[k])
-            memcpy(arrays[k], frames.arrays[d->array_of[k]], (size_t)(modal_deform_width(k) * d->n_points) * sizeof(float));
+            memcpy(arrays[k], frames.arrays[d->array_of[k]], (size_t)(n_frames * modal_deform_width(k) * d->n_points) * sizeof(float));
     *odd = *slot->h_nonfinite;
 done:
     return status;

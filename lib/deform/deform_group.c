@@ -54,7 +54,7 @@ modal_status modal_deformer_new(modal_deformer **deformer, const modal_basis *ba
     d->numbering.step = 1;
     d->point_numbers = request->point_numbers;
     MODAL_TRY(modal_alloc_zero(&d->engines, n, sizeof *d->engines, "deformers", err));
-    if (n > 1 && request->single) MODAL_FAIL(err, MODAL_ERROR_USAGE, "deform: frames one at a time are of one device, %s", request->back_end);
+    if (n > 1 && request->direct) MODAL_FAIL(err, MODAL_ERROR_USAGE, "deform: frames into the caller's arrays are of one device, %s", request->back_end);
     if (n > 1) { /* they share main memory, and the frames */
         each.memory_limit = request->memory_limit / n;
         if (request->memory_limit > 0 && each.memory_limit == 0) each.memory_limit = 1;
@@ -127,7 +127,7 @@ modal_status modal_deformer_submit_moving(modal_deformer *d, int64_t n_frames, c
         return modal_error_set(err, MODAL_ERROR_USAGE, "deform: a batch of %lld frames, most %lld",
                                (long long)n_frames, (long long)d->batch_frames);
     deform_engine *engine = d->engines[d->n_submitted % d->n_engines];
-    if (engine->request.single) return modal_error_set(err, MODAL_ERROR_USAGE, "deform: frames come one at a time");
+    if (engine->request.direct) return modal_error_set(err, MODAL_ERROR_USAGE, "deform: frames come into the caller's arrays");
     modal_status status = modal_deform_engine_submit(engine, n_frames, &inputs, d->numbering, err);
     if (status == MODAL_OK) {
         d->n_submitted++;
@@ -196,17 +196,20 @@ done:
     return status;
 }
 
-modal_status modal_deformer_frame(modal_deformer *d, const double *q, const double *poses, const double *q_rates,
-                                  const double *pose_rates, const modal_deform_arrays *to, modal_error *err)
+modal_status modal_deformer_frames(modal_deformer *d, int64_t n_frames, const double *q, const double *poses, const double *q_rates,
+                                   const double *pose_rates, const modal_deform_arrays *to, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const deform_inputs inputs = {q, poses, q_rates, pose_rates};
     const float *const arrays[DEFORM_OUTPUTS] = {to->positions, to->normals, to->displacement, to->tangents, to->speed};
     int odd = 0;
-    if (!d->engines[0]->request.single || !to->positions) MODAL_FAIL(err, MODAL_ERROR_USAGE, "deform: frames do not come one at a time");
-    MODAL_TRY(modal_deform_engine_frame(d->engines[0], &inputs, d->numbering, to, &odd, err));
-    for (int k = 0; k < DEFORM_OUTPUTS && odd; k++)
-        if (arrays[k]) MODAL_TRY(refuse_value(d, k, d->numbering.first, arrays[k], err));
+    if (!d->engines[0]->request.direct || !to->positions)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "deform: frames do not come into the caller's arrays");
+    MODAL_TRY(modal_deform_engine_frames(d->engines[0], n_frames, &inputs, d->numbering, to, &odd, err));
+    for (int64_t f = 0; f < n_frames && odd; f++)
+        for (int k = 0; k < DEFORM_OUTPUTS; k++)
+            if (arrays[k])
+                MODAL_TRY(refuse_value(d, k, modal_deform_number(&d->numbering, f), arrays[k] + f * modal_deform_width(k) * modal_deformer_n_points(d), err));
     /* on a GPU it may be in an output that is not wanted */
 done:
     return status;

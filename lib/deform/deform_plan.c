@@ -208,7 +208,7 @@ static int measure(deform_engine *d, const attempt *a, int64_t frames, int64_t *
     add(&in, d->n_objects, (1 + (d->request.speed == MODAL_SPEED_MOVING)) * 12 * sizeof(float));
     tally out[2] = {{0}, {0}}, base = {0}; /* a frame of a slot, in main memory and on the device */
     base.overflow = in.overflow | !modal_frame_plan_bytes(&d->plan, &d->device, &out[0].bytes, &out[1].bytes);
-    if (d->request.single && shared) out[0].bytes = 0; /* the caller's arrays */
+    if (d->request.direct && shared) out[0].bytes = 0; /* the caller's arrays */
     needs *const sides[2] = {&host, &device};
     for (int i = 0; i < 2 - shared; i++) {
         add(&out[i], in.bytes, 1);
@@ -292,6 +292,7 @@ static int plan_outside(deform_engine *d, int64_t frame_bytes, const limits *lim
             if (2.0 * (double)cost * outside / (double)frame_bytes > (double)wanted)
                 wanted = (int64_t)(2.0 * (double)cost * outside / (double)frame_bytes);
             if (wanted > n_frames) wanted = n_frames;
+            if (d->request.direct && wanted > d->request.direct) wanted = d->request.direct;
             if (wanted < 1) wanted = 1;
             for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
                 attempt a = ways[way];
@@ -366,7 +367,8 @@ modal_status modal_deform_plan(deform_engine *d, modal_error *err)
     if (n_frames > SPLIT_BYTES / frame_bytes && frames > (n_frames + 3) / 4) frames = (n_frames + 3) / 4;
     if (frames > n_frames) frames = n_frames;
     if (shared && frames > BLOCK_COLUMNS) frames -= frames % BLOCK_COLUMNS;
-    if (frames < 1 || d->request.single) frames = 1;
+    if (frames < 1) frames = 1;
+    if (d->request.direct) frames = d->request.direct;
 
     /* what fits: scratch arrays give way first, then the frames of a batch, then U goes outside */
     attempt ways[] = {{.n_slots = DEFORM_SLOTS,
@@ -377,7 +379,7 @@ modal_status modal_deform_plan(deform_engine *d, modal_error *err)
                       {.n_slots = DEFORM_SLOTS, .least_columns = 1, .outside_from = INT64_MAX},
                       {.n_slots = 1, .least_columns = 1, .outside_from = INT64_MAX}};
     attempt chosen = {0};
-    for (size_t way = 0; way < sizeof ways / sizeof *ways && d->request.single; way++) ways[way].n_slots = 1;
+    for (size_t way = 0; way < sizeof ways / sizeof *ways && d->request.direct; way++) ways[way].n_slots = 1;
     for (size_t way = 0; way < sizeof ways / sizeof *ways && !d->batch_frames; way++) {
         d->batch_frames = frames_that_fit(d, &ways[way], frames, &limit);
         chosen = ways[way];
@@ -391,7 +393,7 @@ modal_status modal_deform_plan(deform_engine *d, modal_error *err)
             return too_small(d, &limit, err);
     }
     int64_t host, device;
-    if (d->request.single) chosen.n_slots = d->batch_frames = 1;
+    if (d->request.direct) chosen.n_slots = 1;
     measure(d, &chosen, d->batch_frames, &host, &device);
     d->n_slots = chosen.n_slots;
     return MODAL_OK;

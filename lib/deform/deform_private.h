@@ -157,13 +157,13 @@ modal_status modal_deform_engine_collect(deform_engine *engine, modal_deform_bat
 void modal_deform_engine_release(deform_engine *engine, modal_deform_batch *batch);
 void modal_deform_engine_cancel(deform_engine *engine);
 
-/* The request is `single`; *odd: whether a value is not finite. */
-modal_status modal_deform_engine_frame(deform_engine *engine, const deform_inputs *inputs, deform_numbering numbering,
-                                       const modal_deform_arrays *to, int *odd, modal_error *err);
+/* The request is `direct`; *odd: whether a value is not finite. */
+modal_status modal_deform_engine_frames(deform_engine *engine, int64_t n_frames, const deform_inputs *inputs, deform_numbering numbering,
+                                        const modal_deform_arrays *to, int *odd, modal_error *err);
 /* Whether frames are made where the caller wants them. */
 static inline int modal_deform_is_direct(const deform_engine *engine)
 {
-    return engine->request.single && engine->device.shares_memory;
+    return engine->request.direct && engine->device.shares_memory;
 }
 
 /* MODAL_ERROR_INTERRUPTED where the caller has cancelled the frame. */

@@ -60,6 +60,11 @@ def within(name):
     motion.frame(0)
     print(f"{name}: open, and the first frame {time.process_time() - start:.2f} s")
     print(f"{name}: positions {median(motion.frame):.1f} ms; memory so far {most_memory() - before:.0f} MiB")
+    start = time.process_time()
+    for _ in range(5):
+        for _ in motion.frames():
+            pass
+    print(f"{name}: positions of all frames, one after the other {10 * (time.process_time() - start):.1f} ms a frame")
     print(f"{name}: with normals {median(lambda k: motion.frame(k, normals=True)):.1f} ms; memory so far {most_memory() - before:.0f} MiB")
     print(f"{name}: with normals, displacement, speed {median(lambda k: motion.frame(k, normals=True, displacement=True, speed=True)):.1f} ms")
     print(f"{name}: memory {most_memory() - before:.0f} MiB; the basis has {os.path.getsize('b.h5') / 2**20:.0f} MiB, three frames {3 * 12 * n * n / 2**20:.0f} MiB, "

@@ -73,6 +73,12 @@ static void frames(modal_motion *m, const modal_motion_sizes *s, int volume)
         }
     }
     if (done(modal_motion_frame(m, 0, &(modal_motion_arrays){.bytes = sizeof to, .tangents = tangents}))) take(tangents, 4 * n);
+    if (s->n_frames > 1) { /* the last two, backwards, at once */
+        float *both = room(6 * n), *fast = room(2 * n);
+        to = (modal_motion_arrays){.bytes = sizeof to, .positions = both, .speed = fast};
+        if (done(modal_motion_frames(m, s->n_frames - 1, -1, 2, &to))) take(both, 6 * n), take(fast, 2 * n);
+        free(both), free(fast);
+    }
     const int64_t points[2] = {n - 1, 0};
     double path[12];
     if (s->n_frames > 1 && n > 0 && done(modal_motion_probe(m, 2, points, s->n_frames - 1, -1, 2, path)))

@@ -76,6 +76,16 @@ def check_motion(name, basis):
             for one in ALL:
                 assert one == "positions" or (getattr(frame, one) is None) == (one not in some)
                 assert getattr(frame, one) is None or np.array_equal(getattr(frame, one), getattr(whole, one)), (some, one)
+        # several at once, in any order: the bytes of one at a time; what is held stays
+        for slice_ in ((0, None, 1), (None, None, -1), (1, None, 3), (len(motion) - 1, 0, -2)):
+            many = list(motion.frames(*slice_, **wanted))
+            which = range(*slice(*slice_).indices(len(motion)))
+            assert len(many) == len(which) > 1
+            for i, frame in zip(which, many):
+                alone = motion.frame(i, **wanted)
+                assert frame.time == motion.times[i] and all(np.array_equal(getattr(frame, a), getattr(alone, a)) for a in ("positions", *ALL)), (slice_, i)
+        only = next(motion.frames(2, 4, speed=True))
+        assert np.array_equal(only.speed, motion.frame(2, speed=True).speed) and only.normals is None
         # frames that are held stay what they are, also by a part of one
         held = [motion.frame(i % len(motion)) for i in range(6)]
         parts = [motion.frame(i % len(motion), **wanted).normals[1:].T for i in range(6)]

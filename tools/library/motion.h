@@ -15,6 +15,7 @@
 typedef struct motion_outputs {
     int normals, displacement, tangents;
     modal_speed_kind speed;
+    int64_t at_once; /* frames */
 } motion_outputs;
 
 /* A named group of a shape's solid, by the shape's own points and cells, in the user's order. */
@@ -45,10 +46,11 @@ struct modal_motion {
     int has_groups;
     modal_deformer *deformer;  /* NULL until a frame is wanted, and where it lacks an output */
     motion_outputs outputs;    /* of it */
-    double *q_rates, *pose_rates, *still; /* of a frame; zeros for coordinates of one's own */
+    double *q_rates, *pose_rates, *still; /* of frames that are made at once; zeros for coordinates of one's own */
+    double *q, *poses;           /* of frames that do not lie side by side */
     modal_stress_frames *stress; /* of volumes, with what was wanted so far */
     int has_stress[MODAL_STRESS_FRAMES_VALUES];
-    float *unwanted;           /* positions where the caller wants none */
+    float *unwanted;           /* positions of such frames where the caller wants none */
 };
 
 /* Around everything that a call does with the handle: it waits for the other calls. The status of `begin` is MODAL_ERROR_USAGE

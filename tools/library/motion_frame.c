@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames: a deformer that makes one at a time, into the caller's arrays, remade where an output is wanted that it lacks. */
+/* Frames: a deformer that makes one, or some at a time, into the caller's arrays, remade where an output is wanted that it lacks. */
 #include <inttypes.h>
 #include <math.h>
 #include <omp.h>
@@ -96,11 +96,37 @@ done:
     return status;
 }
 
+/* Frames that one pass over the modal matrices makes, where several are wanted: as many as kernels take at once, or as much memory. */
+static int64_t most_at_once(const modal_motion *m)
+{
+    enum { MOST = 16, BYTES = 96 << 20 };
+    const int64_t fit = BYTES / (12 * m->n_points + 1);
+    return fit < 1 ? 1 : fit > MOST ? MOST : fit;
+}
+
+/* What has a place for every frame that is made at once. */
+static void forget_frames(modal_motion *m)
+{
+    modal_free(&m->unwanted);
+    modal_free(&m->q);
+    modal_free(&m->poses);
+    modal_free(&m->q_rates);
+    modal_free(&m->pose_rates);
+    modal_free(&m->still);
+}
+
+static int wants_points(const modal_motion_arrays *to)
+{
+    return to->positions || to->normals || to->displacement || to->tangents || to->speed;
+}
+
 /* What is wanted now and was before: the deformer has all of it. */
-static modal_status make_deformer(modal_motion *m, const modal_motion_arrays *to, int moves, modal_error *err)
+static modal_status make_deformer(modal_motion *m, const modal_motion_arrays *to, int moves, int64_t at_once, modal_error *err)
 {
     modal_status status = MODAL_OK;
     motion_outputs all = m->outputs;
+    if (!wants_points(to)) return MODAL_OK;
+    if (at_once > all.at_once) all.at_once = at_once;
     all.normals |= to->normals || to->tangents;
     all.displacement |= to->displacement != NULL;
     all.tangents |= to->tangents != NULL;
@@ -108,6 +134,7 @@ static modal_status make_deformer(modal_motion *m, const modal_motion_arrays *to
     if (to->speed && moves) all.speed = MODAL_SPEED_MOVING;
     if (m->deformer && memcmp(&all, &m->outputs, sizeof all) == 0) return MODAL_OK;
     m->deformer = modal_deformer_delete(m->deformer);
+    if (all.at_once != m->outputs.at_once) forget_frames(m);
     m->outputs = all;
     if (all.normals) MODAL_TRY(recall_faces(m, err));
     const int64_t held = held_bytes(m);
@@ -121,7 +148,7 @@ static modal_status make_deformer(modal_motion *m, const modal_motion_arrays *to
                                           .n_frames = m->trajectory.n_frames,
                                           .memory_limit = m->memory_limit - held,
                                           .matrix = motion_matrix(m),
-                                          .single = 1,
+                                          .direct = all.at_once,
                                           .cancelled = &m->cancelled};
     MODAL_TRY(modal_deformer_new(&m->deformer, &m->basis, &request, err));
     forget_faces(m);
@@ -129,60 +156,115 @@ done:
     return status;
 }
 
-/* Rates of a frame of the trajectory, by the differences that modaldeform takes. */
-static modal_status find_rates(modal_motion *m, int64_t frame, modal_error *err)
+/* Frames `frame`, frame + step .. of the trajectory; frame -1: one of coordinates of one's own. */
+typedef struct inputs {
+    int64_t frame, step, n;
+    const double *q, *poses, *q_rates, *pose_rates;
+} inputs;
+
+static modal_status check_speed(const modal_motion *m, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_trajectory *q = &m->trajectory;
     if (q->n_frames < 2) MODAL_FAIL(err, MODAL_ERROR_INPUT, "speed needs two frames");
     if (!isfinite(q->times[q->n_frames - 1] - q->times[0]))
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "times: speed needs their differences, %g to %g s", q->times[0], q->times[q->n_frames - 1]);
-    if (!m->q_rates) MODAL_TRY(modal_alloc(&m->q_rates, q->mode_offsets[q->n_objects], sizeof *m->q_rates, "rates", err));
-    if (!m->pose_rates && q->poses) MODAL_TRY(modal_alloc(&m->pose_rates, q->n_objects, 12 * sizeof *m->pose_rates, "rates", err));
-    modal_deform_rates(q, frame, m->q_rates, m->pose_rates);
 done:
     return status;
 }
 
-typedef struct inputs {
-    int64_t frame; /* -1: of one's own */
-    const double *q, *poses, *q_rates, *pose_rates;
-} inputs;
+/* What moves the points in frames of the trajectory: its own arrays where frames lie side by side, else copies; rates by the differences that
+ * modaldeform takes. */
+static modal_status gather(modal_motion *m, int64_t frame, int64_t step, int64_t n, int rates, inputs *in, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_trajectory *t = &m->trajectory;
+    const int64_t r = t->mode_offsets[t->n_objects], width = 12 * (int64_t)t->n_objects, room = m->outputs.at_once;
+    *in = (inputs){frame, step, n, t->q + frame * r, t->poses ? t->poses + frame * width : NULL, NULL, NULL};
+    if (n > 1 && step != 1) {
+        if (!m->q) MODAL_TRY(modal_alloc(&m->q, room * r, sizeof *m->q, "coordinates", err));
+        if (!m->poses && t->poses) MODAL_TRY(modal_alloc(&m->poses, room * width, sizeof *m->poses, "poses", err));
+        for (int64_t i = 0; i < n; i++) {
+            memcpy(m->q + i * r, t->q + (frame + i * step) * r, (size_t)r * sizeof *m->q);
+            if (t->poses) memcpy(m->poses + i * width, t->poses + (frame + i * step) * width, (size_t)width * sizeof *m->poses);
+        }
+        in->q = m->q;
+        in->poses = t->poses ? m->poses : NULL;
+    }
+    if (!rates) return MODAL_OK;
+    if (!m->q_rates) MODAL_TRY(modal_alloc(&m->q_rates, room * r, sizeof *m->q_rates, "rates", err));
+    if (!m->pose_rates && t->poses) MODAL_TRY(modal_alloc(&m->pose_rates, room * width, sizeof *m->pose_rates, "rates", err));
+    for (int64_t i = 0; i < n; i++)
+        modal_deform_rates(t, frame + i * step, m->q_rates + i * r, t->poses ? m->pose_rates + i * width : NULL);
+    in->q_rates = m->q_rates;
+    in->pose_rates = t->poses ? m->pose_rates : NULL;
+done:
+    return status;
+}
 
-/* The deformer's positions are always made: into an array of ours where the caller has none. */
+/* By a deformer that make_deformer has made. Positions are always made: into an array of ours where the caller has none. */
 static modal_status deform(modal_motion *m, const inputs *in, const modal_motion_arrays *to, modal_error *err)
 {
     modal_status status = MODAL_OK;
     inputs all = *in;
     modal_deform_arrays arrays = {to->positions, to->normals, to->displacement, to->tangents, to->speed};
-    if (!to->positions && !to->normals && !to->displacement && !to->tangents && !to->speed) return MODAL_OK;
-    MODAL_TRY(make_deformer(m, to, in->pose_rates != NULL, err));
-    if (!arrays.positions && !m->unwanted) MODAL_TRY(modal_alloc(&m->unwanted, m->n_points, 3 * sizeof *m->unwanted, "positions", err));
+    const int64_t room = m->outputs.at_once;
+    if (!wants_points(to)) return MODAL_OK;
+    if (!arrays.positions && !m->unwanted) MODAL_TRY(modal_alloc(&m->unwanted, room * m->n_points, 3 * sizeof *m->unwanted, "positions", err));
     if (!arrays.positions) arrays.positions = m->unwanted;
     if (m->outputs.speed == MODAL_SPEED_MOVING && to->speed && !all.pose_rates) {
-        if (!m->still) MODAL_TRY(modal_alloc_zero(&m->still, m->basis.n_objects, 12 * sizeof *m->still, "rates", err));
+        if (!m->still) MODAL_TRY(modal_alloc_zero(&m->still, room * m->basis.n_objects, 12 * sizeof *m->still, "rates", err));
         all.pose_rates = m->still;
     }
-    modal_deformer_number_frames(m->deformer, in->frame < 0 ? 0 : in->frame, 1);
-    MODAL_TRY(modal_deformer_frame(m->deformer, all.q, all.poses, all.q_rates, all.pose_rates, &arrays, err));
+    modal_deformer_number_frames(m->deformer, in->frame < 0 ? 0 : in->frame, in->step);
+    MODAL_TRY(modal_deformer_frames(m->deformer, in->n, all.q, all.poses, all.q_rates, all.pose_rates, &arrays, err));
 done:
     return status;
 }
 
-/* The CPU back end sets the number of threads of the thread that it is called from, which is not ours. */
-static modal_status deform_in_threads(modal_motion *m, const inputs *in, const modal_motion_arrays *to, modal_error *err)
+/* The CPU back end sets the number of threads of the thread that it is called from, which is not ours. Returns the number before. */
+static int take_threads(const modal_motion *m)
 {
     const int before = omp_get_max_threads();
     omp_set_num_threads(m->threads);
     modal_cores_share(m->shares_cores);
-    modal_status status = check_wanted(m, to, err);
-    if (status == MODAL_OK) status = deform(m, in, to, err);
-    if (status == MODAL_OK && motion_wants_fields(to)) {
-        modal_trajectory one = m->trajectory; /* borrows; q and poses are only read */
-        one.q = (double *)(uintptr_t)in->q;
-        one.poses = (double *)(uintptr_t)in->poses;
-        status = motion_fields(m, in->frame < 0 ? &one : &m->trajectory, in->frame < 0 ? 0 : in->frame, to, err);
+    return before;
+}
+
+/* Where the frame after `n` others goes. */
+static modal_motion_arrays after(const modal_motion *m, const modal_motion_arrays *to, int64_t n)
+{
+    modal_motion_arrays at = *to;
+    const struct { float **array; int64_t floats; } all[] = {
+        {&at.positions, 3 * m->n_points}, {&at.normals, 3 * m->n_points}, {&at.displacement, 3 * m->n_points}, {&at.speed, m->n_points},
+        {&at.tangents, 4 * m->n_points}, {&at.strain, 6 * m->n_cells}, {&at.stress, 6 * m->n_cells}, {&at.von_mises, m->n_cells},
+        {&at.strain_nodes, 6 * m->n_points}, {&at.stress_nodes, 6 * m->n_points}, {&at.von_mises_nodes, m->n_points}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (*all[i].array) *all[i].array += n * all[i].floats;
+    return at;
+}
+
+/* Frames first, first + step .. of the trajectory, which are there. */
+static modal_status make_frames(modal_motion *m, int64_t first, int64_t step, int64_t n, const modal_motion_arrays *to, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    inputs in;
+    const int before = take_threads(m);
+    MODAL_TRY(check_wanted(m, to, err));
+    if (to->speed) MODAL_TRY(check_speed(m, err));
+    MODAL_TRY(make_deformer(m, to, m->trajectory.poses != NULL, n > 1 ? most_at_once(m) : 1, err));
+    const int64_t most = wants_points(to) ? modal_deformer_batch_frames(m->deformer) : 1;
+    for (int64_t f = 0, count; f < n; f += count) {
+        count = n - f < most ? n - f : most;
+        const modal_motion_arrays now = after(m, to, f);
+        MODAL_TRY(gather(m, first + f * step, step, count, to->speed != NULL, &in, err));
+        MODAL_TRY(deform(m, &in, &now, err));
+        for (int64_t i = 0; i < count && motion_wants_fields(to); i++) {
+            const modal_motion_arrays one = after(m, &now, i);
+            MODAL_TRY(motion_fields(m, &m->trajectory, first + (f + i) * step, &one, err));
+        }
     }
+done:
     omp_set_num_threads(before);
     return status;
 }
@@ -193,17 +275,40 @@ int32_t modal_motion_frame(modal_motion *m, int64_t frame, const modal_motion_ar
     modal_motion_arrays to;
     modal_status status = motion_begin(m, &err);
     if (status != MODAL_OK) return motion_result(status, NULL, &err);
-    const modal_trajectory *q = &m->trajectory;
+    const int64_t n = m->trajectory.n_frames;
     MODAL_TRY(motion_take(&to, sizeof to, arrays, "arrays", &err));
-    if (q->n_frames == 0) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "is a basis, which has no frames");
-    if (frame < 0 || frame >= q->n_frames) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "frame %" PRId64 " of %" PRId64, frame, q->n_frames);
-    inputs in = {frame, q->q + frame * q->mode_offsets[q->n_objects], q->poses ? q->poses + 12 * frame * q->n_objects : NULL, NULL, NULL};
-    if (to.speed) {
-        MODAL_TRY(find_rates(m, frame, &err));
-        in.q_rates = m->q_rates;
-        in.pose_rates = m->pose_rates;
-    }
-    MODAL_TRY(deform_in_threads(m, &in, &to, &err));
+    if (n == 0) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "is a basis, which has no frames");
+    if (frame < 0 || frame >= n) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "frame %" PRId64 " of %" PRId64, frame, n);
+    MODAL_TRY(make_frames(m, frame, 1, 1, &to, &err));
+done:
+    motion_end(m);
+    return motion_result(status, m->path, &err);
+}
+
+/* MODAL_ERROR_USAGE where not all of n frames are there. */
+static modal_status check_slice(const modal_motion *m, int64_t first, int64_t step, int64_t n, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n_frames = m->trajectory.n_frames;
+    int64_t span = 0;
+    if (n_frames == 0) MODAL_FAIL(err, MODAL_ERROR_USAGE, "is a basis, which has no frames");
+    if (n < 0) MODAL_FAIL(err, MODAL_ERROR_USAGE, "%" PRId64 " frames", n);
+    if (n > 0 && (first < 0 || first >= n_frames || __builtin_mul_overflow(n - 1, step, &span) || __builtin_add_overflow(first, span, &span) ||
+                  span < 0 || span >= n_frames))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "frames %" PRId64 " and %" PRId64 " more, %" PRId64 " apart, of %" PRId64, first, n - 1, step, n_frames);
+done:
+    return status;
+}
+
+int32_t modal_motion_frames(modal_motion *m, int64_t first, int64_t step, int64_t n, const modal_motion_arrays *arrays)
+{
+    modal_error err = {0};
+    modal_motion_arrays to;
+    modal_status status = motion_begin(m, &err);
+    if (status != MODAL_OK) return motion_result(status, NULL, &err);
+    MODAL_TRY(motion_take(&to, sizeof to, arrays, "arrays", &err));
+    MODAL_TRY(check_slice(m, first, step, n, &err));
+    if (n > 0) MODAL_TRY(make_frames(m, first, step, n, &to, &err));
 done:
     motion_end(m);
     return motion_result(status, m->path, &err);
@@ -223,6 +328,7 @@ int32_t modal_motion_at(modal_motion *m, const double *q, const double *poses, c
 {
     modal_error err = {0};
     modal_motion_arrays to;
+    int before = 0;
     modal_status status = motion_begin(m, &err);
     if (status != MODAL_OK) return motion_result(status, NULL, &err);
     const int64_t n = m->trajectory.mode_offsets[m->basis.n_objects], n_poses = 12 * (int64_t)m->basis.n_objects;
@@ -233,8 +339,18 @@ int32_t modal_motion_at(modal_motion *m, const double *q, const double *poses, c
     MODAL_TRY(check_numbers("poses", poses, n_poses, &err));
     if (to.speed) MODAL_TRY(check_numbers("rates of q", q_rates, n, &err));
     if (to.speed) MODAL_TRY(check_numbers("rates of poses", pose_rates, n_poses, &err));
-    MODAL_TRY(deform_in_threads(m, &(inputs){-1, q, poses, to.speed ? q_rates : NULL, to.speed ? pose_rates : NULL}, &to, &err));
+    before = take_threads(m);
+    MODAL_TRY(check_wanted(m, &to, &err));
+    MODAL_TRY(make_deformer(m, &to, to.speed && pose_rates, 1, &err));
+    MODAL_TRY(deform(m, &(inputs){-1, 1, 1, q, poses, to.speed ? q_rates : NULL, to.speed ? pose_rates : NULL}, &to, &err));
+    if (motion_wants_fields(&to)) {
+        modal_trajectory one = m->trajectory; /* borrows; q and poses are only read */
+        one.q = (double *)(uintptr_t)q;
+        one.poses = (double *)(uintptr_t)poses;
+        MODAL_TRY(motion_fields(m, &one, 0, &to, &err));
+    }
 done:
+    if (before > 0) omp_set_num_threads(before);
     motion_end(m);
     return motion_result(status, m->path, &err);
 }
@@ -316,13 +432,9 @@ int32_t modal_motion_probe(modal_motion *m, int64_t n_points, const int64_t *poi
     modal_error err = {0};
     modal_status status = motion_begin(m, &err);
     if (status != MODAL_OK) return motion_result(status, NULL, &err);
-    const int64_t n_frames = m->trajectory.n_frames, slice[3] = {first, step, n};
-    int64_t span = 0;
-    if (n_frames == 0) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "is a basis, which has no frames");
-    if (n < 0 || n_points < 0) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "%" PRId64 " points in %" PRId64 " frames", n_points, n);
-    if (n > 0 && (first < 0 || first >= n_frames || __builtin_mul_overflow(n - 1, step, &span) || __builtin_add_overflow(first, span, &span) ||
-                  span < 0 || span >= n_frames))
-        MODAL_FAIL(&err, MODAL_ERROR_USAGE, "frames %" PRId64 " and %" PRId64 " more, %" PRId64 " apart, of %" PRId64, first, n - 1, step, n_frames);
+    const int64_t slice[3] = {first, step, n};
+    if (n_points < 0) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "%" PRId64 " points", n_points);
+    MODAL_TRY(check_slice(m, first, step, n, &err));
     MODAL_TRY(probe(m, n_points, points, slice, positions, &err));
 done:
     motion_end(m);

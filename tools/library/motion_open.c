@@ -159,6 +159,8 @@ void modal_motion_close(modal_motion *m)
     modal_free(&m->q_rates);
     modal_free(&m->pose_rates);
     modal_free(&m->still);
+    modal_free(&m->q);
+    modal_free(&m->poses);
     modal_free(&m->unwanted);
     pthread_mutex_destroy(&m->lock);
     modal_free(&m);

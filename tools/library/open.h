@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-enum { MODAL_MOTION_INTERFACE = 1 }; /* of this header; grows when functions or members are added */
+enum { MODAL_MOTION_INTERFACE = 2 }; /* of this header; grows when functions or members are added */
 
 enum {
     MODAL_MOTION_OK = 0,
@@ -147,6 +147,11 @@ int32_t modal_motion_get_group_members(modal_motion *motion, int64_t index, int6
 
 /* A frame of the trajectory, 0 <= frame < n_frames. After an error the arrays hold anything. */
 int32_t modal_motion_frame(modal_motion *motion, int64_t frame, const modal_motion_arrays *to);
+
+/* Frames first, first + step, ..., n of them, one after the other in each array: positions [n, n_points, 3], and so on. Where several are wanted
+ * this takes less than one call each: a pass over the modal matrices makes up to 16 frames, as long as these have 96 MB, and as much more memory is
+ * taken until the handle is closed. Since interface 2. */
+int32_t modal_motion_frames(modal_motion *motion, int64_t first, int64_t step, int64_t n, const modal_motion_arrays *to);
 
 /* The frame of q [n_coordinates] and poses [n_objects, 3, 4] (NULL: the rest poses). Speeds need q_rates, their rates of change,
  * and take pose_rates where poses move (NULL: they do not). */

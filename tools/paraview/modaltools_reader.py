@@ -29,6 +29,7 @@ AUTOMATIC, BLOCKS, MERGED = 0, 1, 2
 MOVED, AT_REST = 0, 1
 MOVING = ("Normals", "displacement", "speed")                 # of points
 OF_CELLS = ("strain", "stress", "von_mises", "jacobian")      # of a solid's cells
+OF_NODES = ("strain_nodes", "stress_nodes", "von_mises_nodes")  # of its points
 STILL = ("object", "material", "groups", "TextureCoordinates")
 AT_FIRST = ("Normals", "displacement", "von_mises", *STILL)
 
@@ -191,7 +192,7 @@ class _Reader(VTKPythonAlgorithmBase):
         self._path, self._basis, self._mesh, self._blocks, self._shown, self._limit = "", "", SURFACE, AUTOMATIC, MOVED, MERGE_ABOVE
         self._motion, self._stamp, self._still, self._rest = None, None, {}, {}
         self._arrays = vtkDataArraySelection()
-        for name in (*MOVING, *OF_CELLS, *STILL):
+        for name in (*MOVING, *OF_CELLS, *OF_NODES, *STILL):
             self._arrays.AddArray(name)
             if name not in AT_FIRST:
                 self._arrays.DisableArray(name)
@@ -349,14 +350,14 @@ class _Reader(VTKPythonAlgorithmBase):
             points["displacement"] = frame.displacement
         if frame.speed is not None:
             points["speed"] = frame.speed
-        return points
+        return {**points, **frame.nodes}
 
     def _surface_points(self, frame):
         named = {"Points": frame.positions, "Normals": frame.normals, "displacement": frame.displacement, "speed": frame.speed}
         return {name: values for name, values in named.items() if values is not None}
 
     def _fields(self):
-        return tuple(name for name in OF_CELLS if self._wants(name))
+        return tuple(name for name in (*OF_CELLS, *OF_NODES) if self._wants(name))
 
 
 class Trajectory(_Reader):

@@ -20,7 +20,7 @@ from ._h5 import Path
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Integers = NDArray[np.int64]
-INTERFACE = 1
+INTERFACE = 2
 FIELDS = {"strain": 6, "stress": 6, "von_mises": 1, "strain_nodes": 6, "stress_nodes": 6, "von_mises_nodes": 1}  # components
 
 
@@ -69,6 +69,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "get_group": (c_int32, (c_void_p, c_int64, POINTER(_Group))),
     "get_group_members": (c_int32, (c_void_p, c_int64, c_void_p, c_void_p)),
     "frame": (c_int32, (c_void_p, c_int64, POINTER(_Arrays))),
+    "frames": (c_int32, (c_void_p, c_int64, c_int64, c_int64, POINTER(_Arrays))),
     "at": (c_int32, (c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, POINTER(_Arrays))),
     "probe": (c_int32, (c_void_p, c_int64, c_void_p, c_int64, c_int64, c_int64, c_void_p)),
 }
@@ -292,16 +293,20 @@ class Handle:
 
     def _make(self, name: str, arguments: tuple[Any, ...], arrays: dict[str, NDArray[np.float32]]) -> None:
         to = _Arrays(ctypes.sizeof(_Arrays), **{key: _pointer(value) for key, value in arrays.items()})
-        if self._loaded.issuperset(arrays):
+        wanted = {*arrays, name}  # several frames at once have a deformer of their own
+        if self._loaded.issuperset(wanted):
             self._call(name, *arguments, ctypes.byref(to))
             return
         with _hdf5_lock():  # the modal matrices are read
             self._call(name, *arguments, ctypes.byref(to))
         if self.sizes()["streamed_bytes"] == 0:
-            self._loaded.update(arrays)
+            self._loaded.update(wanted)
 
     def frame(self, index: int, arrays: dict[str, NDArray[np.float32]]) -> None:
         self._make("frame", (index,), arrays)
+
+    def frames(self, first: int, step: int, n: int, arrays: dict[str, NDArray[np.float32]]) -> None:
+        self._make("frames", (first, step, n), arrays)
 
     def at(self, q: Floats, poses: Optional[Floats], rates: Optional[tuple[Floats, Optional[Floats]]],
            arrays: dict[str, NDArray[np.float32]]) -> None:

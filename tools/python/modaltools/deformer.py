@@ -19,6 +19,7 @@ from ._numpy import NumpyHandle
 from .basis import Basis, Floats
 
 _WIDTH = {"positions": 3, "normals": 3, "displacement": 3, "speed": 1, "tangents": 4, **FIELDS}
+_AT_ONCE, _AT_ONCE_BYTES = 16, 96 << 20  # frames, as open.h says
 _said = False
 
 
@@ -231,9 +232,20 @@ class Deformer:
 
     def frames(self, start: int = 0, stop: Optional[int] = None, step: int = 1, *, normals: bool = False,
                displacement: bool = False, speed: bool = False, tangents: bool = False, fields: Sequence[str] = ()) -> Iterator[Frame]:
-        """Frames as range(start, stop, step) has them, each computed when it is asked for."""
-        for i in range(*slice(start, stop, step).indices(len(self))):
-            yield self.frame(i, normals=normals, displacement=displacement, speed=speed, tangents=tangents, fields=fields)
+        """Frames as range(start, stop, step) has them, computed when they are asked for, by libmodaltools up to 16 at once (as long as
+        their positions have 96 MB), which takes less time than each for itself."""
+        wanted = range(*slice(start, stop, step).indices(len(self)))
+        most = 1 if isinstance(self._handle, NumpyHandle) else max(1, min(len(wanted), _AT_ONCE, _AT_ONCE_BYTES // (12 * self.n_points + 1)))
+        for at in range(0, len(wanted), most):
+            some = wanted[at:at + most]
+            if most == 1 or len(wanted) == 1:
+                yield self.frame(some[0], normals=normals, displacement=displacement, speed=speed, tangents=tangents, fields=fields)
+                continue
+            self._index(some[0])
+            arrays = self._arrays(normals, displacement, speed, tangents, fields, most)
+            self._native("frames").frames(some[0], wanted.step, len(some), arrays)
+            for k, i in enumerate(some):
+                yield _frame({name: array[k] for name, array in arrays.items()}, float(self.times[i]))
 
     def at(self, q: ArrayLike, poses: Optional[ArrayLike] = None, *, normals: bool = False, displacement: bool = False,
            tangents: bool = False, rates: Optional[ArrayLike] = None, pose_rates: Optional[ArrayLike] = None,
@@ -274,7 +286,9 @@ class Deformer:
             raise IndexError(f"{self.path}: frame {index} of {n}")
         return index % n
 
-    def _arrays(self, normals: bool, displacement: bool, speed: bool, tangents: bool, fields: Sequence[str]) -> dict[str, Singles]:
+    def _arrays(self, normals: bool, displacement: bool, speed: bool, tangents: bool, fields: Sequence[str],
+                n: Optional[int] = None) -> dict[str, Singles]:
+        """Of a frame; of n frames, one after the other."""
         if isinstance(self._handle, NumpyHandle) and (tangents or fields):
             raise OSError(f"{self.path}: tangents and fields need libmodaltools")
         wanted = ["positions", *(name for name, is_wanted in (("normals", normals), ("displacement", displacement), ("speed", speed),
@@ -287,7 +301,8 @@ class Deformer:
         arrays: dict[str, Singles] = {}
         for name in wanted:
             rows = cells if name in FIELDS and not name.endswith("_nodes") else self.n_points
-            arrays[name] = self._pool.new(name, (rows,) if _WIDTH[name] == 1 else (rows, _WIDTH[name]))
+            shape = (rows,) if _WIDTH[name] == 1 else (rows, _WIDTH[name])
+            arrays[name] = self._pool.new(name, shape) if n is None else self._pool.new(f"{name} of {n}", (n, *shape))
         return arrays
 
     def _finite(self, name: str, values: ArrayLike, shape: tuple[int, ...]) -> Floats:

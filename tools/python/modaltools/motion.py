@@ -44,13 +44,20 @@ class Skin:
 
 @dataclass(frozen=True)
 class SolidFrame:
-    """Nodes of all objects' solids, one object after the other, and fields of their elements."""
+    """Nodes of all objects' solids, one object after the other, and fields of their elements and nodes."""
 
     positions: NDArray[np.float32]
     displacement: NDArray[np.float32]
     speed: Optional[NDArray[np.float32]]
     cells: dict[str, NDArray[np.float32]]
+    nodes: dict[str, NDArray[np.float32]]
     time: Optional[float] = None
+
+
+def _by_place(values: "dict[str, NDArray[np.float32]]") -> "tuple[dict[str, NDArray[np.float32]], dict[str, NDArray[np.float32]]]":
+    """Those of cells, those of nodes."""
+    return ({name: value for name, value in values.items() if not name.endswith("_nodes")},
+            {name: value for name, value in values.items() if name.endswith("_nodes")})
 
 
 def _groups(solid: Solid, carrier: Numbers, vertices: Optional[Numbers], triangles: Numbers) \
@@ -286,19 +293,22 @@ class Motion:
             fast = self.deformer.frame(whole, speed=True).speed
         return Frame(shown.positions, shown.normals, moved, fast, float(np.interp(place, np.arange(len(self)), self.times)))
 
+    def _solid_deformer(self) -> Deformer:
+        if self._volumes is None:
+            self.solids()  # says which shape has none
+            self._volumes = Deformer(self.path, self.basis_path, volume=True)
+        return self._volumes
+
     def solid_at(self, place: float, amplitude: float = 1, *, fields: "tuple[str, ...]" = (), speed: bool = False) -> SolidFrame:
         """The solids at a place between frames, with fields of their elements (modaltools.solid.FIELDS) by the law that moved each;
         amplitude as above."""
         motion = self._moving()
         whole = int(round(min(max(place, 0), len(self) - 1)))
         if amplitude == 1 and abs(place - whole) <= _SAME and "jacobian" not in fields and self.deformer.back_end != "numpy":
-            if self._volumes is None:
-                self.solids()  # says which shape has none
-                self._volumes = Deformer(self.path, self.basis_path, volume=True)
-            found = self._volumes.frame(whole, displacement=True, speed=speed, fields=fields)
+            found = self._solid_deformer().frame(whole, displacement=True, speed=speed, fields=fields)
             assert found.displacement is not None
-            cells = {name: getattr(found, name) for name in fields}
-            return SolidFrame(found.positions, found.displacement, found.speed, cells, found.time)
+            values = {name: getattr(found, name) for name in fields}
+            return SolidFrame(found.positions, found.displacement, found.speed, *_by_place(values), found.time)
         q, poses = self.coordinates(place)
         rates = None
         if speed:
@@ -318,7 +328,8 @@ class Motion:
         first = np.concatenate([[0], np.cumsum([len(s.nodes) for s in solids])])
         positions, displacement = np.empty((first[-1], 3), np.float32), np.empty((first[-1], 3), np.float32)
         speeds = None if rates is None else np.empty(first[-1], np.float32)
-        cells: dict[str, list[Floats]] = {name: [] for name in fields}
+        of_cells = [name for name in fields if not name.endswith("_nodes")]
+        cells: dict[str, list[Floats]] = {name: [] for name in of_cells}
         models = None if self.trajectory is None else self.trajectory.models
         for i, solid in enumerate(solids):
             pose = self.rest_poses[i] if poses is None else poses[i]
@@ -332,11 +343,13 @@ class Motion:
                 if rates[1] is not None:
                     velocity += (solid.nodes + u) @ rates[1][i, :, :3].T + rates[1][i, :, 3]
                 speeds[to] = np.sqrt((velocity**2).sum(axis=1))
-            if fields:
+            if of_cells:
                 large = models is not None and bool(models[i])
-                for name, value in solid.fields(u, list(fields), large, turn).items():
+                for name, value in solid.fields(u, of_cells, large, turn).items():
                     cells[name].append(value)
         if not np.all(np.isfinite(positions)):
             raise ValueError(f"{self.path}: positions do not fit float32")
-        return SolidFrame(positions, displacement, speeds,
-                          {name: np.concatenate(parts).astype(np.float32) for name, parts in cells.items()}, time)
+        of_nodes = [name for name in fields if name.endswith("_nodes")]
+        found = self._solid_deformer().at(q, poses, fields=of_nodes) if of_nodes else None  # the library has them
+        return SolidFrame(positions, displacement, speeds, {name: np.concatenate(parts).astype(np.float32) for name, parts in cells.items()},
+                          {name: getattr(found, name) for name in of_nodes}, time)
