@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """modaltools.Deformer on a surface of n x n vertices with r columns, by libmodaltools and by numpy: seconds to open, ms a frame, beside the
-library called from C (open_bench.c, in turn with it) and beside reading the frame from the sequence that modaldeform wrote; memory.
+library called from C (open_bench.c, in turn with it) and beside reading the frame from the sequence that modaldeform wrote; memory; and all of
+100 frames once, one by one, by Deformer.frames, and written by modaldeform and read.
 Processor time of one thread, medians of 21. LIBRARY and pkg-config's flags are those of an installed tree, or of a build folder.
 usage: OPENBLAS_NUM_THREADS=1 measure_deformer.py BIN SOURCE LIBRARY [N] [R]"""
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -16,6 +18,8 @@ n, r = int(sys.argv[4]) if len(sys.argv) > 4 else 675, int(sys.argv[5]) if len(s
 os.environ["MODALTOOLS_BIN"], os.environ["MODALTOOLS_LIBRARY"] = tools, library
 sys.path.insert(0, f"{source}/tools/python")
 from modaltools import Basis, Deformer, Sequence, Trajectory, run  # noqa: E402
+
+FRAMES = 100
 
 
 def make():
@@ -31,7 +35,7 @@ def make():
         np.random.default_rng(1).normal(size=(r, 3 * n * n)).tofile(file)
     run("modalpack", "m.obj", "b.h5", **{"import": "m.U"})
     basis = Basis("b.h5")
-    Trajectory.write("t.h5", basis, np.arange(20) / 25, np.random.default_rng(2).normal(size=(20, r)) * 1e-3)
+    Trajectory.write("t.h5", basis, np.arange(FRAMES) / 25, np.random.default_rng(2).normal(size=(FRAMES, r)) * 1e-3)
     run("modaldeform", "t.h5", "out", backend="cpu")
     os.makedirs("include/modaltools")
     os.symlink(f"{source}/tools/library/open.h", "include/modaltools/open.h")
@@ -60,11 +64,6 @@ def within(name):
     motion.frame(0)
     print(f"{name}: open, and the first frame {time.process_time() - start:.2f} s")
     print(f"{name}: positions {median(motion.frame):.1f} ms; memory so far {most_memory() - before:.0f} MiB")
-    start = time.process_time()
-    for _ in range(5):
-        for _ in motion.frames():
-            pass
-    print(f"{name}: positions of all frames, one after the other {10 * (time.process_time() - start):.1f} ms a frame")
     print(f"{name}: with normals {median(lambda k: motion.frame(k, normals=True)):.1f} ms; memory so far {most_memory() - before:.0f} MiB")
     print(f"{name}: with normals, displacement, speed {median(lambda k: motion.frame(k, normals=True, displacement=True, speed=True)):.1f} ms")
     print(f"{name}: memory {most_memory() - before:.0f} MiB; the basis has {os.path.getsize('b.h5') / 2**20:.0f} MiB, three frames {3 * 12 * n * n / 2**20:.0f} MiB, "
@@ -82,12 +81,38 @@ def within(name):
                   f"{np.median([c for _, c in pairs]):.1f} ms in C")
 
 
-if "--within" in sys.argv:
+def spend():
+    return sum(getattr(resource.getrusage(who), f"ru_{kind}") for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN) for kind in ("utime", "stime"))
+
+
+def seen(how):
+    """All frames once, positions alone, the opening of files included: a line of processor seconds of all processes."""
+    start = spend()
+    if how == "written and read":
+        run("modaldeform", "t.h5", "seen", backend="cpu", threads=1, normals="none", force=True)
+        points = Sequence("seen").points
+        for k in range(FRAMES):
+            np.array(points[k])
+    else:
+        motion = Deformer("t.h5", threads=1)
+        for k in range(FRAMES) if how == "frame" else ():
+            motion.frame(k)
+        for _ in motion.frames() if how == "frames" else ():
+            pass
+    print(f"all {FRAMES} frames once, {how}: {spend() - start:.2f} s, memory {most_memory():.0f} MiB", flush=True)
+
+
+if "--seen" in sys.argv:
+    seen(sys.argv[-1])
+elif "--within" in sys.argv:
     within(sys.argv[-1])
 else:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         make()
+        for how in 3 * ("frame", "frames", "written and read"):
+            subprocess.run([sys.executable, os.path.join(source, "tests/bench/measure_deformer.py"), tools, source, library, str(n), str(r), "--seen", how],
+                           check=True)
         for name in ("library", "numpy"):
             subprocess.run([sys.executable, os.path.join(source, "tests/bench/measure_deformer.py"), tools, source, library, str(n), str(r), "--within", name],
                            check=True)

@@ -64,6 +64,7 @@ COMMANDS = [
              "o/manifest.json", "r.json"]),
     Command("modaldeform", "{t.h5} o --format glb --look {lk.json} --report {r.json}", ["t.h5", "a.h5", "lk.json"],
             ["o/sequence.glb", "o/manifest.json", "r.json"]),
+    Command("modaldeform", "{t.h5} o --texture {oc.h5} --report {r.json}", ["t.h5", "a.h5", "oc.h5"], [*OUT, "r.json"]),
     Command("modaldeform", "{a.h5} o --modes 0 --report {r.json}", ["a.h5"], [*OUT, "r.json"]),
     Command("modalview", "{sn.h5} {p.html} --report {r.json}", ["sn.h5"], ["p.html", "r.json"]),
     Command("modalview", "{t.h5} {p.html} --report {r.json}", ["t.h5", "a.h5"], ["p.html", "r.json"]),
@@ -114,7 +115,8 @@ COMMANDS = [
     Command("modalrender", "{as.h5} o --parts . --size 8x8 --report {r.json}", PARTS, ["o/manifest.json", "r.json"]),
     Command("modaltex", "look {lk.obj} {n.json} --report {r.json}", ["lk.obj", "lk.mtl"], ["n.json", "r.json"]),
     Command("modaltex", "pack {lk.json} {n.h5} --report {r.json}", ["lk.json", "lk.png"], ["n.h5", "r.json"]),
-    Command("modalbench", "uq --quick --backend cpu -j1 --folder . --json {n.json} --report {r.json}", [],
+    Command("modaltex", "paint {oc.h5} {n.h5} --surface {a.h5} --normals {coarse.obj} --report {r.json}", ["oc.h5", "a.h5", "coarse.obj"], ["n.h5", "r.json"]),
+    Command("modalbench", "uq octree --quick --backend cpu -j1 --surface {fine.obj} --folder . --json {n.json} --report {r.json}", ["fine.obj"],
             ["n.json", "r.json"]),
 ]
 # Operands as the usage lists them, and options with files beside those above.
@@ -192,6 +194,7 @@ def write_inputs(folder):
                                "forces": [{"object": 0, "vertex": 7, "force": [0, 0, 1]}]})])
     run([f"{folder}/modalpack", "x.node", "a.h5", *STEEL, "--fixed", "plane:0,0,0:0,0,-1", "--modes", 3, "-q"])
     run([f"{folder}/modalpack", "x.node", "a2.h5", *STEEL, "--modes", 2, "-q"])
+    run([f"{folder}/modaltex", "build", "a.h5", "oc.h5", "--resolution", 8, "-q"])
     tled = [f"{folder}/modaltled", "x.node", "sn.h5", "--scene", "q.json", "--materials", "m.json", "--fixed", "plane:0,0,0:0,0,-1", "-q"]
     run(tled)
     run([*tled[:2], "gone.h5", *tled[3:7], "--fixed", "l.bou@xy", "--checkpoint", "ck.ck", "--checkpoint-every", 1, "-q"])

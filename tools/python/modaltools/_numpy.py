@@ -56,6 +56,11 @@ class _Shape:
         a piece of its triangles or corners, after the other: what is held between is the cross products of one."""
         triangles, starts = self.corners()
         normals = np.zeros_like(x)
+        if 2 * len(triangles) <= _PIECE and len(x) > 1:
+            step = _PIECE // max(1, len(triangles))
+            for a in range(0, len(x), step):
+                self._small_normals(x[a:a + step], normals[a:a + step])
+            return normals
         cross: Singles = np.empty((len(self.triangles), 3), np.float32)
         for points, out in zip(x, normals):
             for a in range(0, len(cross), _PIECE):
@@ -72,6 +77,23 @@ class _Shape:
             lengths = np.sqrt(np.einsum("nk,nk->n", out, out))[:, None]
             np.divide(out, lengths, out=out, where=lengths > 0)
         return normals
+
+    def _small_normals(self, x: Singles, out: Singles) -> None:
+        """The same of some objects at once, where these are many and small. Points are [k, n, objects]: sums go along whole rows."""
+        triangles, starts = self.corners()
+        points = np.ascontiguousarray(x.transpose(2, 1, 0))
+        p = points[:, self.triangles[:, 0]]
+        u, v = points[:, self.triangles[:, 1]] - p, points[:, self.triangles[:, 2]] - p
+        has = np.flatnonzero(starts[1:] > starts[:-1])
+        if len(has) == 0:
+            return
+        sums = np.empty((3, len(has), len(x)), np.float32)
+        for k in range(3):
+            a, b = (k + 1) % 3, (k + 2) % 3
+            sums[k] = np.add.reduceat((u[a] * v[b] - u[b] * v[a])[triangles], starts[has], axis=0)
+        lengths = np.sqrt((sums * sums).sum(axis=0))
+        np.divide(sums, lengths, out=sums, where=lengths > 0)
+        out[:, has] = sums.transpose(2, 1, 0)
 
 
 class NumpyHandle:
