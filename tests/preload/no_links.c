@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preloaded into a tool: a file system without hard links (WITHOUT has "link"), and without renames that replace nothing ("rename"). */
+/* Preloaded into a tool: a file system without hard links (WITHOUT has "link"), and without renames that replace nothing ("rename"); or
+ * where another process makes every folder just before ("first"). */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 static int lacks(const char *what, int code)
 {
@@ -16,6 +18,7 @@ static int lacks(const char *what, int code)
 int link(const char *from, const char *to);
 int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags);
 int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags);
+int mkdir(const char *path, mode_t mode);
 
 int link(const char *from, const char *to)
 {
@@ -36,4 +39,12 @@ int renameat2(int from_folder, const char *from, int to_folder, const char *to, 
     int (*real)(int, const char *, int, const char *, unsigned);
     *(void **)&real = dlsym(RTLD_NEXT, "renameat2");
     return flags && lacks("rename", EINVAL) ? -1 : real(from_folder, from, to_folder, to, flags);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+    int (*real)(const char *, mode_t);
+    *(void **)&real = dlsym(RTLD_NEXT, "mkdir");
+    const int made = real(path, mode);
+    return made == 0 && lacks("first", EEXIST) ? -1 : made;
 }

@@ -283,7 +283,8 @@ def check_launch():
 
 
 def check_links(preload):
-    """Without hard links a rename that replaces nothing does; without that, too, a share says so and leaves nothing."""
+    """Without hard links a rename that replaces nothing does; without that, too, a share says so and leaves nothing. Another share may make OUT
+    in the same moment."""
     words = ["t.h5"]
     def without(what):
         return subprocess.run([f"{binaries}/modaldeform", *words, "o", "--backend", "cpu", "-j1", "--share", "0/1"], capture_output=True, text=True,
@@ -291,6 +292,10 @@ def check_links(preload):
     got = without("link")
     must(got.returncode == 0, got)
     same("o", "want", "without links:")
+    shutil.rmtree("o")
+    got = without("first")
+    must(got.returncode == 0, got)
+    same("o", "want", "with folders that another makes:")
     shutil.rmtree("o")
     got = without("link,rename")
     must(got.returncode == 4 and "no hard links" in got.stderr, got)

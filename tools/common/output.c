@@ -292,6 +292,8 @@ modal_status tool_folder_begin(const char *path, int *made, modal_error *err)
         code = ENAMETOOLONG;
     }
     tool_signals_resume();
+    /* another share has made it between the two looks */
+    if (failed && code == EEXIST && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return MODAL_OK;
     if (failed)
         return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot make the folder, %s", path,
                                strerror(code));
