@@ -22,7 +22,7 @@ static void free_factor(factor *f)
 }
 
 /* MUMPS' analysis, whose result serves every sigma, and what the factor will take. */
-static modal_status analyse(ranks_problem *problem, factor *f, modal_error *err)
+static modal_status analyse(ranks_problem *problem, factor *f, int *too_large, modal_error *err)
 {
     modal_status status = MODAL_OK;
     MatFactorInfo info;
@@ -39,7 +39,8 @@ static modal_status analyse(ranks_problem *problem, factor *f, modal_error *err)
     RANKS_TRY(MatMumpsGetInfog(f->lower, 17, &all));
     problem->report.most_factor_bytes = 1e6 * (double)most;
     problem->report.factor_bytes = 1e6 * (double)all;
-    if (problem->options.memory_limit > 0 && problem->report.most_factor_bytes > problem->options.memory_limit)
+    *too_large = problem->options.memory_limit > 0 && problem->report.most_factor_bytes > problem->options.memory_limit;
+    if (*too_large && problem->options.route == MODAL_ROUTE_DIRECT)
         MODAL_FAIL(err, MODAL_ERROR_MEMORY, "modes: %.0f MiB needed by a rank for its share of the factor, the limit is %.0f MiB; more ranks",
                    ceil(problem->report.most_factor_bytes / 1048576), problem->options.memory_limit / 1048576);
 done:
@@ -218,13 +219,15 @@ done:
     return status;
 }
 
-modal_status ranks_direct(ranks_problem *problem, modal_error *err)
+modal_status ranks_direct(ranks_problem *problem, int *too_large, modal_error *err)
 {
     modal_status status = MODAL_OK;
     factor f = {0};
+    int64_t wanted = 0, missing = 0;
     problem->sturm.n_below = -1;
-    MODAL_TRY(analyse(problem, &f, err));
-    int64_t wanted = room_for(problem, problem->options.n_modes + GUARD), missing = 0;
+    MODAL_TRY(analyse(problem, &f, too_large, err));
+    if (*too_large) goto done;
+    wanted = room_for(problem, problem->options.n_modes + GUARD);
     for (int search = 0; search < MOST_SEARCHES; search++) {
         MODAL_TRY(factor_below(problem, &f, err));
         MODAL_TRY(krylov_schur(problem, &f, wanted, err));

@@ -7,11 +7,12 @@
 #include "lib/base/memory.h"
 #include "lib/ranks/private.h"
 
-/* What a rank's rows have right of the diagonal: a block for each pair of nodes, kept in the row of the smaller number. */
+/* What is filled: a block for each pair of nodes in the row of the smaller number (symmetric), or in both rows. */
 typedef struct filling {
     const ranks_problem *problem;
     const modal_fem_system *system; /* of the piece */
     PetscInt *rows;                 /* [n_free] row of each of its free nodes */
+    int symmetric;
 } filling;
 
 static int is_own(const ranks_problem *problem, PetscInt row)
@@ -19,15 +20,14 @@ static int is_own(const ranks_problem *problem, PetscInt row)
     return row >= problem->piece.first_row && row < problem->piece.first_row + problem->piece.n_own;
 }
 
-/* Visits each block of the rows once: `at` in the piece's pattern, with the row and column of the whole matrix; `turned`
- * where it stands there transposed. */
-static int visit(const filling *f, int64_t j, int64_t at, PetscInt *row, PetscInt *column, int *turned)
+/* Whether block `at` of column j of the piece's pattern, or with `turned` its transpose, belongs to a row of this rank. */
+static int visit(const filling *f, int64_t j, int64_t at, int turned, PetscInt *row, PetscInt *column)
 {
     const PetscInt a = f->rows[f->system->pattern.rows[at]], b = f->rows[j];
-    *turned = a > b;
-    *row = a < b ? a : b;
-    *column = a < b ? b : a;
-    return is_own(f->problem, *row);
+    *row = turned ? b : a;
+    *column = turned ? a : b;
+    if (a == b && turned) return 0;
+    return is_own(f->problem, *row) && !(f->symmetric && *row > *column);
 }
 
 /* Blocks a row, those with the rank's own nodes and the others. */
@@ -36,18 +36,17 @@ static modal_status count_blocks(const filling *f, PetscInt *own, PetscInt *othe
     const modal_block_pattern *p = &f->system->pattern;
     int64_t total = 0;
     for (int64_t j = 0; j < p->n_nodes; j++)
-        for (int64_t at = p->offsets[j]; at < p->offsets[j + 1]; at++) {
+        for (int64_t k = 2 * p->offsets[j]; k < 2 * p->offsets[j + 1]; k++) {
             PetscInt row, column;
-            int turned;
-            if (!visit(f, j, at, &row, &column, &turned)) continue;
+            if (!visit(f, j, k / 2, k % 2, &row, &column)) continue;
             PetscInt *count = is_own(f->problem, column) ? own : other;
             count[row - f->problem->piece.first_row]++;
             total += 9;
         }
-    if (2 * total > PETSC_MAX_INT)
+    if ((f->symmetric ? 2 : 1) * total > PETSC_MAX_INT)
         return modal_error_set(err, MODAL_ERROR_MEMORY,
                                "--eigensolver slepc: %lld entries of K on a rank, this PETSc's indices reach %lld (more ranks, or "
-                               "libpetsc64-real-dev)", (long long)(2 * total), (long long)PETSC_MAX_INT);
+                               "libpetsc64-real-dev)", (long long)((f->symmetric ? 2 : 1) * total), (long long)PETSC_MAX_INT);
     return MODAL_OK;
 }
 
@@ -61,16 +60,18 @@ static modal_status fill(const filling *f, const PetscInt *own, const PetscInt *
     RANKS_TRY(MatCreate(problem->comm, matrix));
     RANKS_TRY(MatSetSizes(*matrix, n, n, all, all));
     RANKS_TRY(MatSetBlockSize(*matrix, 3));
-    RANKS_TRY(MatSetType(*matrix, MATSBAIJ));
-    RANKS_TRY(MatXAIJSetPreallocation(*matrix, 3, NULL, NULL, own, other));
+    RANKS_TRY(MatSetType(*matrix, f->symmetric ? MATSBAIJ : MATAIJ));
+    RANKS_TRY(MatXAIJSetPreallocation(*matrix, 3, f->symmetric ? NULL : own, f->symmetric ? NULL : other, f->symmetric ? own : NULL,
+                                      f->symmetric ? other : NULL));
+    RANKS_TRY(MatSetOption(*matrix, MAT_SYMMETRIC, PETSC_TRUE));
     RANKS_TRY(MatSetOption(*matrix, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_TRUE));
     for (int64_t j = 0; j < p->n_nodes; j++)
-        for (int64_t at = p->offsets[j]; at < p->offsets[j + 1]; at++) {
+        for (int64_t k = 2 * p->offsets[j]; k < 2 * p->offsets[j + 1]; k++) {
             PetscInt row, column;
             PetscScalar block[9] = {0};
-            int turned;
-            const int64_t i = p->rows[at];
-            if (!visit(f, j, at, &row, &column, &turned)) continue;
+            const int turned = k % 2;
+            const int64_t at = k / 2, i = p->rows[at];
+            if (!visit(f, j, at, turned, &row, &column)) continue;
             for (int c = 0; c < 9; c++) {
                 const int from = turned ? 3 * (c % 3) + c / 3 : c, diagonal = c / 3 == c % 3;
                 if (is_mass) block[c] = diagonal ? modal_block_mass(p, system->mass[at], i, j, c / 3) : 0;
@@ -114,6 +115,8 @@ static modal_status prepare(ranks_problem *problem, modal_fem_system *system, fi
     MODAL_TRY(modal_alloc(&f->rows, system->n_free, sizeof *f->rows, "rows", err));
     MODAL_TRY(modal_alloc_zero(own, piece->n_own, sizeof **own, "rows", err));
     MODAL_TRY(modal_alloc_zero(other, piece->n_own, sizeof **other, "rows", err));
+    modal_free(&problem->nodal_mass);
+    modal_free(&problem->held);
     MODAL_TRY(modal_alloc(&problem->nodal_mass, piece->n_own, sizeof *problem->nodal_mass, "nodal mass", err));
     MODAL_TRY(modal_alloc_zero(&problem->held, piece->n_own, 1, "held components", err));
     f->problem = problem;
@@ -129,12 +132,14 @@ done:
     return status;
 }
 
-modal_status ranks_assemble(ranks_problem *problem, modal_error *err)
+modal_status ranks_assemble(ranks_problem *problem, int symmetric, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_fem_system system = {0};
-    filling f = {0};
+    filling f = {.symmetric = symmetric};
     PetscInt *own = NULL, *other = NULL;
+    RANKS_TRY(MatDestroy(&problem->stiffness));
+    RANKS_TRY(MatDestroy(&problem->mass));
     status = prepare(problem, &system, &f, &own, &other, err);
     MODAL_TRY(ranks_agree(problem, status, err));
     MODAL_TRY(find_scales(problem, &system, f.rows, err));

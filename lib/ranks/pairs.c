@@ -21,8 +21,11 @@ modal_status ranks_pairs_grow(ranks_problem *problem, int64_t count, modal_error
     RANKS_OWN(modal_alloc_zero(&eigenvalues, count, sizeof *eigenvalues, "modes", err));
     RANKS_OWN(modal_alloc_zero(&residuals, count, sizeof *residuals, "modes", err));
     for (int64_t k = 0; k < count; k++) {
-        if (k < problem->n_found) vectors[k] = problem->vectors[k];
-        else RANKS_TRY(MatCreateVecs(problem->stiffness, &vectors[k], NULL));
+        if (k < problem->n_found) {
+            vectors[k] = problem->vectors[k];
+            eigenvalues[k] = problem->eigenvalues[k];
+            residuals[k] = problem->residuals[k];
+        } else RANKS_TRY(MatCreateVecs(problem->stiffness, &vectors[k], NULL));
     }
     modal_free(&problem->vectors);
     modal_free(&problem->eigenvalues);
@@ -35,13 +38,17 @@ done:
     return status;
 }
 
+void ranks_pairs_cut(ranks_problem *problem, int64_t count)
+{
+    while (problem->n_found > count) VecDestroy(&problem->vectors[--problem->n_found]);
+}
+
 void ranks_pairs_free(ranks_problem *problem)
 {
-    for (int64_t k = 0; k < problem->n_found; k++) VecDestroy(&problem->vectors[k]);
+    ranks_pairs_cut(problem, 0);
     modal_free(&problem->vectors);
     modal_free(&problem->eigenvalues);
     modal_free(&problem->residuals);
-    problem->n_found = 0;
 }
 
 /* products [n, n], the columns after one another: X^T A X. */
@@ -144,24 +151,54 @@ static double judge(const ranks_problem *problem, const double *rounding, int64_
     return worst;
 }
 
-modal_status ranks_refine(ranks_problem *problem, ranks_step *step, void *context, modal_error *err)
+modal_status ranks_energies(ranks_problem *problem, Vec x, double *energy, double *mass, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    Vec work = NULL;
+    RANKS_TRY(VecDuplicate(x, &work));
+    RANKS_TRY(MatMult(problem->stiffness, x, work));
+    RANKS_TRY(VecDot(work, x, energy));
+    RANKS_TRY(MatMult(problem->mass, x, work));
+    RANKS_TRY(VecDot(work, x, mass));
+done:
+    VecDestroy(&work);
+    return status;
+}
+
+modal_status ranks_examine(ranks_problem *problem, double *worst, int64_t *at, int *allowed, modal_error *err)
 {
     modal_status status = MODAL_OK;
     Vec diagonal = NULL, force = NULL, work = NULL;
-    double *rounding = NULL, previous = INFINITY;
+    double *rounding = NULL;
+    int64_t n_zero = 0;
     RANKS_TRY(MatCreateVecs(problem->stiffness, &work, &force));
     RANKS_TRY(VecDuplicate(work, &diagonal));
     RANKS_TRY(MatGetDiagonal(problem->stiffness, diagonal));
     RANKS_OWN(modal_alloc(&rounding, problem->n_found, sizeof *rounding, "refinement", err));
+    MODAL_TRY(rayleigh_ritz(problem, work, err));
+    MODAL_TRY(compute_residuals(problem, diagonal, force, work, rounding, &n_zero, err));
+    if (n_zero > 0)
+        MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "modes: %lld rigid modes found, %lld expected",
+                   (long long)(problem->whole.n_rigid + n_zero), (long long)problem->whole.n_rigid);
+    *worst = judge(problem, rounding, at, allowed);
+done:
+    VecDestroy(&diagonal);
+    VecDestroy(&force);
+    VecDestroy(&work);
+    modal_free(&rounding);
+    return status;
+}
+
+modal_status ranks_refine(ranks_problem *problem, ranks_step *step, void *context, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    Vec next = NULL, work = NULL;
+    double worst, previous = INFINITY;
+    RANKS_TRY(MatCreateVecs(problem->stiffness, &work, &next));
     for (int round = 0;; round++) {
-        int64_t at, n_zero;
+        int64_t at;
         int allowed;
-        MODAL_TRY(rayleigh_ritz(problem, work, err));
-        MODAL_TRY(compute_residuals(problem, diagonal, force, work, rounding, &n_zero, err));
-        if (n_zero > 0)
-            MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "modes: %lld rigid modes found, %lld expected",
-                       (long long)(problem->whole.n_rigid + n_zero), (long long)problem->whole.n_rigid);
-        const double worst = judge(problem, rounding, &at, &allowed);
+        MODAL_TRY(ranks_examine(problem, &worst, &at, &allowed, err));
         if (worst <= 1) goto done;
         if (round == MAX_REFINEMENTS || !(worst < 0.5 * previous)) {
             if (allowed) goto done;
@@ -170,16 +207,14 @@ modal_status ranks_refine(ranks_problem *problem, ranks_step *step, void *contex
         }
         previous = worst;
         for (int64_t k = 0; k < problem->n_found; k++) {
-            MODAL_TRY(step(problem, context, problem->vectors[k], force, err));
-            MODAL_TRY(remove_rigid(problem, force, work, err));
-            RANKS_TRY(VecCopy(force, problem->vectors[k]));
+            MODAL_TRY(step(problem, context, problem->vectors[k], next, err));
+            MODAL_TRY(remove_rigid(problem, next, work, err));
+            RANKS_TRY(VecCopy(next, problem->vectors[k]));
         }
     }
 done:
-    VecDestroy(&diagonal);
-    VecDestroy(&force);
+    VecDestroy(&next);
     VecDestroy(&work);
-    modal_free(&rounding);
     return status;
 }
 
@@ -309,6 +344,9 @@ static modal_status refuse(const ranks_problem *problem, const double *worst, co
     for (int32_t k = 0; k < problem->options.n_modes; k++)
         if (!(worst[k] <= *most)) *most = worst[k];
     if (!(*most <= 1e-10)) return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED, "modes: M-orthonormal to %.3g only", *most);
+    for (int32_t k = 0; k < problem->options.n_modes; k++)
+        if (!(problem->eigenvalues[k] > 0) || (k > 0 && !(problem->eigenvalues[k] >= problem->eigenvalues[k - 1])))
+            return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED, "modes: eigenvalue %d is %.9g", k, problem->eigenvalues[k]);
     for (int64_t k = 0; k < problem->whole.n_rigid; k++)
         if (!(fabs(rigid[k]) <= 1e-3 * problem->eigenvalues[0]))
             return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED,

@@ -102,26 +102,39 @@ modal_status ranks_list_elements(const modal_volume_mesh *mesh, const modal_fem_
 
 /* ---- matrices.c ---- */
 
-/* All ranks: K and M (symmetric storage by blocks of three), nodal masses, held components, largest_ratio and wave_scale. */
-modal_status ranks_assemble(ranks_problem *problem, modal_error *err);
+/* All ranks: K and M, nodal masses, held components, largest_ratio and wave_scale. symmetric: the upper triangle in blocks of three, as
+ * MUMPS takes it; else whole rows, as GAMG does. A second call replaces them. */
+modal_status ranks_assemble(ranks_problem *problem, int symmetric, modal_error *err);
 /* All ranks: the rigid motions, and sigma. */
 modal_status ranks_make_rigid(ranks_problem *problem, modal_error *err);
 
 /* ---- direct.c ---- */
 
-/* All ranks: options.n_modes pairs and more, and the count. */
-modal_status ranks_direct(ranks_problem *problem, modal_error *err);
+/* All ranks: options.n_modes pairs and more, and the count. *too_large: nothing of that, since the factor does not fit into the
+ * limit, which is an error unless the route is auto. */
+modal_status ranks_direct(ranks_problem *problem, int *too_large, modal_error *err);
+
+/* ---- multigrid.c ---- */
+
+/* All ranks: options.n_modes pairs, and a search for lower ones beside them. */
+modal_status ranks_multigrid(ranks_problem *problem, modal_error *err);
 
 /* ---- pairs.c ---- */
 
 /* One step of an inverse iteration, y from x. */
 typedef modal_status ranks_step(ranks_problem *problem, void *context, Vec x, Vec y, modal_error *err);
 
-/* All ranks: takes over `count` vectors as pairs (from pair `first` on), by Rayleigh-Ritz of all, and improves all by `step`
- * until the residuals are small enough (lib/modes/refine.c has the criterion). */
+/* All ranks: Rayleigh-Ritz of all vectors, which become pairs, and their residuals by the criterion of lib/modes/refine.c. *worst: <= 1
+ * where all are small enough, its pair *at; *allowed: whether all are within what is let pass where no step makes them smaller. */
+modal_status ranks_examine(ranks_problem *problem, double *worst, int64_t *at, int *allowed, modal_error *err);
+/* All ranks: x^T K x and x^T M x. */
+modal_status ranks_energies(ranks_problem *problem, Vec x, double *energy, double *mass, modal_error *err);
+/* All ranks: the same, and all pairs improved by `step` until they are small enough. */
 modal_status ranks_refine(ranks_problem *problem, ranks_step *step, void *context, modal_error *err);
 /* All ranks: room for the pairs, vectors included. */
 modal_status ranks_pairs_grow(ranks_problem *problem, int64_t count, modal_error *err);
+/* The first `count` pairs stay. */
+void ranks_pairs_cut(ranks_problem *problem, int64_t count);
 void ranks_pairs_free(ranks_problem *problem);
 /* All ranks: the first options.n_modes pairs into rank 0's result, in the user's order, and what was checked of them. */
 modal_status ranks_gather(ranks_problem *problem, modal_modes_result *result, modal_error *err);

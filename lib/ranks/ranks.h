@@ -13,6 +13,9 @@
  * first gap above the last mode, and the inertia of K - sigma M counts the modes below it. Modes that are missing are searched
  * beside the known ones.
  *
+ * multigrid: LOBPCG in blocks of more vectors than modes are asked for, preconditioned by PETSc's smoothed aggregation, which
+ * knows the rigid motions. No count; a block of random vectors beside the modes looks for lower ones until it finds none.
+ *
  * This header is free of MPI: a program loads the functions from a module (modal_ranks_program). */
 #ifndef MODAL_RANKS_RANKS_H
 #define MODAL_RANKS_RANKS_H
@@ -28,7 +31,8 @@ typedef struct modal_ranks_options {
     int32_t n_modes;
     modal_mass_rule mass_rule;
     modal_modes_route route;
-    double memory_limit; /* bytes a rank, of which the factor must take less; 0: none */
+    double memory_limit; /* bytes a rank, of which the factor must take less; 0: by `available` */
+    double available;    /* bytes that rank 0's machine has for all ranks on it; 0: no limit */
     double tolerance;    /* of the residuals, 0: 1e-9; where rounding leaves more, that (modes.h) */
 } modal_ranks_options;
 

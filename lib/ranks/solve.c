@@ -47,19 +47,43 @@ static modal_status progress(const ranks_problem *problem, const char *stage, mo
     return ranks_agree(problem, modal_progress_report(problem->progress, stage, -1, err), err);
 }
 
+/* Without a limit: a rank's share of what rank 0's machine has. */
+static modal_status find_limit(ranks_problem *problem, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    MPI_Comm machine = MPI_COMM_NULL;
+    int n_here = 1;
+    if (problem->options.memory_limit > 0 || !(problem->options.available > 0)) return MODAL_OK;
+    RANKS_TRY(MPI_Comm_split_type(problem->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine));
+    RANKS_TRY(MPI_Comm_size(machine, &n_here));
+    RANKS_TRY(MPI_Comm_free(&machine));
+    RANKS_TRY(MPI_Bcast(&n_here, 1, MPI_INT, 0, problem->comm));
+    problem->options.memory_limit = problem->options.available / n_here;
+done:
+    return status;
+}
+
 modal_status ranks_solve(ranks_problem *problem, modal_modes_result *result, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    int too_large = 0;
     RANKS_TRY(MPI_Bcast(&problem->options, (int)sizeof problem->options, MPI_BYTE, 0, problem->comm));
     if (problem->options.tolerance == 0) problem->options.tolerance = 1e-9;
+    MODAL_TRY(find_limit(problem, err));
     MODAL_TRY(progress(problem, "divide", err));
     MODAL_TRY(ranks_divide(problem, err));
     MODAL_TRY(progress(problem, "assemble", err));
-    MODAL_TRY(ranks_assemble(problem, err));
+    MODAL_TRY(ranks_assemble(problem, problem->options.route != MODAL_ROUTE_MULTIGRID, err));
     MODAL_TRY(ranks_make_rigid(problem, err));
     MODAL_TRY(progress(problem, "solve", err));
     problem->report.route = MODAL_ROUTE_DIRECT;
-    MODAL_TRY(ranks_direct(problem, err));
+    if (problem->options.route != MODAL_ROUTE_MULTIGRID) MODAL_TRY(ranks_direct(problem, &too_large, err));
+    else too_large = 1;
+    if (too_large) {
+        problem->report.route = MODAL_ROUTE_MULTIGRID;
+        if (problem->options.route != MODAL_ROUTE_MULTIGRID) MODAL_TRY(ranks_assemble(problem, 0, err));
+        MODAL_TRY(ranks_multigrid(problem, err));
+    }
     MODAL_TRY(ranks_gather(problem, result, err));
     MODAL_TRY(measure(problem, err));
 done:

@@ -155,6 +155,30 @@ def check_solids():
     assert first[0] == first[1], "one rank: bytes differ"
 
 
+def check_multigrid():
+    """The same without a factor: no count, said so in the file."""
+    root = ["--fixed", "plane:0,0,0:-1,0,0"]
+    bar = write("thick.msh", [("tet4", (10, 3, 3), (0, 0, 0), "bar")])
+    two = [("tet4", (5, 3, 3), (0, 0, 0), "a"), ("tet10", (3, 2, 2), (0, 5, 0), "b")]
+    cases = [("held", bar, [*root, "-m", 12], (1, 2, 4)), ("free", bar, ["-m", 10], (2,)),
+             ("lumped, in part", bar, ["-m", 8, "--mass", "lumped", "--fixed", "plane:0,0,0:-1,0,0@xz"], (2,)),
+             ("square", write("thick_square.msh", [("hex8", (8, 3, 3), (0, 0, 0), "bar")]), [*root, "-m", 9], (2,)),
+             ("disconnected, free", write("thick_two.msh", two), ["-m", 8], (2,)),
+             ("every element", "every.msh", ["--fixed", "plane:0,0,0:0,0,-1", "-m", 20], (2,))]
+    for name, mesh, words, ranks in cases:
+        want, iterations = solve(0, mesh, *STEEL, *words), []
+        for n in ranks:
+            got = solve(n, mesh, *STEEL, *words, "--route", "multigrid")
+            same(f"multigrid, {name}, {n} ranks", got, want)
+            iterations.append(json.load(open("r.json"))["solver"]["iterations"])
+            with h5py.File("r.h5") as f:
+                assert got["count"] is None and f["shapes/0000/modes"].attrs["eigensolver"] == b"slepc multigrid"
+        assert max(iterations) <= 60 and max(iterations) - min(iterations) <= 10, (name, iterations)
+    # no room for a factor
+    solve(2, bar, *STEEL, *root, "-m", 6, "--memory-limit", "100K")
+    assert json.load(open("r.json"))["solver"]["route"] == "multigrid"
+
+
 def check_rod():
     """Held across everywhere, a bar of HEX8 without Poisson's effect is a rod of linear elements, whose matrices have
     lambda = 6 E / (rho h^2) (1 - cos t) / (2 + cos t), t = (2 k - 1) pi / (2 N)."""
@@ -179,6 +203,9 @@ def check_refusals():
     refuse(2, "--route: needs --eigensolver slepc", 0, "bar.msh", "x.h5", *STEEL, "--route", "direct")
     refuse(2, "--eigensolver: must be", 0, "bar.msh", "x.h5", *STEEL, "--eigensolver", "arpack")
     refuse(2, "--route: must be", 0, *slepc, "--route", "best")
+    refuse(2, "--sturm: needs a factor", 0, *slepc, "--route", "multigrid", "--sturm")
+    refuse(3, "--route multigrid: 6 modes need 36 degrees of freedom, 12", 0, "cell.msh", "x.h5", "--eigensolver", "slepc", *STEEL, "--fixed",
+           "plane:0,0,0:0,0,-1", "-m", 6, "--route", "multigrid")
     # 8 nodes, 6 of them fixed
     refuse(2, "more ranks than free nodes, 4 for 2", 4, "cell.msh", "x.h5", "--eigensolver", "slepc", *STEEL, "--fixed", "plane:0,0,0:0,0,-1",
            "--fixed", "plane:0,0,0:-1,0,0", "-m", 2)
@@ -234,7 +261,7 @@ if not shutil.which("mpirun"):
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 with tempfile.TemporaryDirectory(prefix="ranks-") as folder:
     os.chdir(folder)
-    for step in (check_solids, check_rod, check_refusals, check_deaths):
+    for step in (check_solids, check_multigrid, check_rod, check_refusals, check_deaths):
         begun = time.time()
         step()
         print(f"{step.__name__}: {time.time() - begun:.1f} s")

@@ -81,8 +81,10 @@ static const tool_option options[] = {
      "What finds the modes. slepc: SLEPc, on all ranks of mpirun -n P modalpack ..., for one mesh whose eigenproblem one machine "
      "does not hold (docs/modes.md).",
      0},
-    {"route", 0, "auto|direct", NULL,
-     "With --eigensolver slepc, auto without it. direct: Krylov-Schur with a factor by MUMPS, and a Sturm count.", 0},
+    {"route", 0, "auto|direct|multigrid", NULL,
+     "With --eigensolver slepc, auto without it. direct: Krylov-Schur with a factor by MUMPS, and a Sturm count. multigrid: LOBPCG "
+     "without a factor, for compact solids. auto: direct where the factor fits into the memory.",
+     0},
     {"volume-modes", 0, "none|float32|float64", "float32",
      "The modes at the solid's nodes, which modaldeform --output-mesh volume and scenes with frames that move need: left "
      "out, or stored in float32 (as exact as the surface's), or in float64.",

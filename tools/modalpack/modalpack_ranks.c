@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/common/memory.h"
 #include "tools/common/shares.h"
 #include "tools/modalpack/modalpack.h"
 
@@ -35,6 +36,9 @@ static modal_status load(const modal_ranks_program **program, modal_error *err)
     return MODAL_OK;
 }
 #endif
+
+/* Of what the machine has, what is taken without being asked, as with modalpack's own solver. */
+static const double share_of_available = 0.95;
 
 /* The end of all ranks is near: what this one has begun goes, and it says why. Signals that come meanwhile do the same. */
 static void stop(void *context, const modal_error *err)
@@ -74,7 +78,10 @@ modal_status modalpack_ranks_check(const tool_arguments *a, modalpack_request *r
     if (!slepc) goto done;
     r->route = MODAL_ROUTE_AUTO;
     if (route && strcmp(route, "direct") == 0) r->route = MODAL_ROUTE_DIRECT;
-    else if (route && strcmp(route, "auto") != 0) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--route: must be auto or direct, %s", route);
+    else if (route && strcmp(route, "multigrid") == 0) r->route = MODAL_ROUTE_MULTIGRID;
+    else if (route && strcmp(route, "auto") != 0) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--route: must be auto, direct or multigrid, %s", route);
+    if (r->sturm && r->route == MODAL_ROUTE_MULTIGRID)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--sturm: needs a factor, --route multigrid has none");
     for (size_t k = 0; k < sizeof not_yet / sizeof *not_yet; k++)
         if (tool_count(a, not_yet[k])) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--eigensolver slepc: --%s is not distributed", not_yet[k]);
     if (r->n_meshes != 1 || r->shapes != SHAPES_ONE)
@@ -115,7 +122,8 @@ modal_status modalpack_ranks_solve(tool *t, const modalpack_request *r, const mo
                                    modal_error *err)
 {
     const modal_ranks_options options = {.n_modes = (int32_t)r->n_modes, .mass_rule = r->mass_rule, .route = r->route,
-                                         .memory_limit = (double)r->memory_limit};
+                                         .memory_limit = (double)r->memory_limit,
+                                         .available = share_of_available * tool_available_memory("")};
     modal_ranks_report found;
     const double start = tool_seconds();
     tool_detail(t, "%s", r->ranks->versions);
