@@ -324,6 +324,14 @@ TARGET static void NAME(pressures)(const modal_tled_lanes *l, int64_t begin, int
     }
 }
 
+/* Shapes are most of what comes from far away: those of the block after the next one are asked for now. */
+FN void NAME(fetch)(const SCALAR *shapes, int rows)
+{
+    const int line = 64, bytes = rows * MODAL_TLED_LANES * (int)sizeof(SCALAR);
+    const char *ahead = (const char *)shapes + 2 * bytes;
+    for (int k = 0; k < bytes; k += line) __builtin_prefetch(ahead + k);
+}
+
 /* Forces of a patch into its slots; local [2, most_nodes, 4] is scratch. *element: the lowest turned one, or -1. */
 TARGET static void NAME(patch)(const modal_tled_lanes *l, const modal_tled_extras *extras, int64_t number, const void *state,
                                void *local, int64_t *element, double *value)
@@ -343,6 +351,7 @@ TARGET static void NAME(patch)(const modal_tled_lanes *l, const modal_tled_extra
                 const uint16_t *own = index + (size_t)b * p->n_corners * MODAL_TLED_LANES + part;
                 const SCALAR *values = shapes + (size_t)b * rows * MODAL_TLED_LANES + part;
                 const NAME(place) at = {own, values, u, f};
+                if (part == 0) NAME(fetch)(values, rows);
                 REAL jacobian;
                 const NAME(mask) bad =
                     is_rich ? NAME(rich_elements)(l, extras, p->first_block + b, part, p->n_corners, &at, &jacobian)

@@ -232,6 +232,19 @@ def check_bad_input():
     with open("f.csv", "w") as f:
         f.write("1,0,0,1\n99,0,0,1\n")
     check("of that number, 99" in move("b.msh", {**good, "forces": [{"file": "f.csv"}]}, code=3), "a node that is not there")
+    with open("f.csv", "w") as f:
+        f.write("1,0,0,1\n2,0,nan,1\n")
+    check("f.csv" in move("b.msh", {**good, "forces": [{"file": "f.csv"}]}, code=3), "a force that is not a number")
+    # held and loaded: the support takes the load, to the bit while nothing else moves
+    move("b.msh", {"step": 1e-4, "steps": 1, "every": 1, "forces": [{"nodes": "low", "force": [1, -2, 4]}], "probes": [{"name": "p", "nodes": "low"}]},
+         "--fixed", "low", "--arithmetic", "float64")
+    check(np.array_equal(result("probes/reactions")[:, 0], [[0, 0, 0], [-1, 2, -4]]), "the support takes the load", result("probes/reactions"))
+    # what is not finite ends the run within its frame, with the element
+    for arithmetic in ("float32", "float64"):
+        for force in (1e30, 1e60):
+            said = move("b.msh", {"step": 1e-4, "steps": 100, "every": 50, "forces": [{"nodes": "high", "force": [0, 0, force]}]}, "--fixed", "low",
+                        "--arithmetic", arithmetic, code=5).strip().split("\n")[-1]
+            check("step " in said and ("not finite" in said or "turned inside out" in said or "critical step" in said), arithmetic, force, said)
 
 
 def check_turned():
