@@ -7,10 +7,12 @@
 #include "lib/base/status.h"
 #include "lib/model/basis.h"
 #include "lib/model/octree.h"
+#include "lib/model/octree_flow.h"
 
 /* An octree and how it came about. */
 typedef struct modal_octree_file {
     modal_octree octree;
+    modal_flow_state flow; /* n_samples 0: none */
     modal_provenance *provenance; /* [n_provenance] */
     int32_t n_provenance;
 } modal_octree_file;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "formats/h5/h5_util.h"
@@ -13,6 +14,7 @@ static const modal_h5_place nowhere = {H5I_INVALID_HID, ""};
 void modal_octree_file_free(modal_octree_file *file)
 {
     modal_octree_free(&file->octree);
+    modal_flow_state_free(&file->flow);
     for (int32_t i = 0; i < file->n_provenance; i++) modal_provenance_free(&file->provenance[i]);
     modal_free(&file->provenance);
     file->n_provenance = 0;
@@ -135,6 +137,50 @@ done:
     return status;
 }
 
+static modal_status read_masses(const modal_h5_in *in, const modal_h5_place *place, const char *name, int64_t n, modal_h5_need need, float **values)
+{
+    modal_status status = MODAL_OK;
+    char path[64];
+    snprintf(path, sizeof path, "/flow/%s", name);
+    MODAL_TRY(modal_h5_read_array(in, place, name, MODAL_H5_F32, 1, &n, need, values));
+    for (int64_t i = 0; i < n && *values; i++) {
+        if ((*values)[i] >= 0 && isfinite((*values)[i])) continue;
+        MODAL_TRY(modal_broken(&in->checker, path, "sample %lld: must be at least 0, is %g", (long long)i, (double)(*values)[i]));
+        break;
+    }
+done:
+    return status;
+}
+
+/* What a flow left. */
+static modal_status read_flow(const modal_h5_in *in, const modal_h5_place *root, const modal_octree *o, modal_flow_state *f)
+{
+    static const char *const names[] = {"initial", "added", "evaporated", "initial_dirt"};
+    modal_status status = MODAL_OK;
+    modal_h5_place place = nowhere;
+    double *const numbers[] = {&f->initial, &f->added, &f->evaporated, &f->initial_dirt};
+    if (!modal_h5_has_link(root, "flow")) return MODAL_OK;
+    if (!o->neighbours) MODAL_TRY(modal_broken(&in->checker, "/flow", "is there without /samples/neighbours"));
+    MODAL_TRY(modal_h5_enter(in, root, "flow", MODAL_H5_REQUIRED, &place));
+    MODAL_TRY(modal_h5_read_number(in, &place, "time", &f->time));
+    if (!isfinite(f->time)) MODAL_TRY(modal_broken(&in->checker, "/flow/@time", "is not finite"));
+    for (int k = 0; k < 4; k++) {
+        MODAL_TRY(modal_h5_read_number(in, &place, names[k], numbers[k]));
+        if (!(*numbers[k] >= 0) || !isfinite(*numbers[k])) {
+            char path[64];
+            snprintf(path, sizeof path, "/flow/@%s", names[k]);
+            MODAL_TRY(modal_broken(&in->checker, path, "must be at least 0, is %g", *numbers[k]));
+        }
+    }
+    MODAL_TRY(read_masses(in, &place, "liquid", o->n_samples, MODAL_H5_REQUIRED, &f->liquid));
+    MODAL_TRY(read_masses(in, &place, "wetness", o->n_samples, MODAL_H5_REQUIRED, &f->wetness));
+    MODAL_TRY(read_masses(in, &place, "dirt", o->n_samples, MODAL_H5_OPTIONAL, &f->dirt));
+    f->n_samples = o->n_samples;
+done:
+    modal_h5_leave(&place);
+    return status;
+}
+
 /* Keys ascend, and fit the cube. */
 static modal_status key_rules(const modal_checker *checker, const modal_octree *o, int *sound)
 {
@@ -238,6 +284,7 @@ static modal_status read_all(const modal_h5_in *in, modal_octree_file *file)
     MODAL_TRY(read_tree(in, &root, o));
     MODAL_TRY(read_samples(in, &root, o));
     if (o->keys) MODAL_TRY(read_neighbours(in, &root, o));
+    if (o->keys) MODAL_TRY(read_flow(in, &root, o, &file->flow));
     MODAL_TRY(modal_provenance_read(in, &root, MODAL_H5_REQUIRED, &file->provenance, &file->n_provenance));
     if (!o->keys || !o->cells || !o->node_offsets) goto done;
     MODAL_TRY(key_rules(&in->checker, o, &sound));

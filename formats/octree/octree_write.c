@@ -38,6 +38,24 @@ done:
     return modal_h5_end_group(&group, status, err);
 }
 
+static modal_status write_flow(hid_t root, const modal_flow_state *f, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    hid_t group = H5I_INVALID_HID;
+    if (f->n_samples == 0) return MODAL_OK;
+    MODAL_TRY(modal_h5_make_group(root, "flow", &group, err));
+    MODAL_TRY(modal_h5_write_number(group, "time", f->time, err));
+    MODAL_TRY(modal_h5_write_number(group, "initial", f->initial, err));
+    MODAL_TRY(modal_h5_write_number(group, "added", f->added, err));
+    MODAL_TRY(modal_h5_write_number(group, "evaporated", f->evaporated, err));
+    MODAL_TRY(modal_h5_write_number(group, "initial_dirt", f->initial_dirt, err));
+    MODAL_TRY(modal_h5_write_array(group, "liquid", MODAL_H5_F32, 1, &f->n_samples, f->liquid, err));
+    MODAL_TRY(modal_h5_write_array(group, "wetness", MODAL_H5_F32, 1, &f->n_samples, f->wetness, err));
+    if (f->dirt) MODAL_TRY(modal_h5_write_array(group, "dirt", MODAL_H5_F32, 1, &f->n_samples, f->dirt, err));
+done:
+    return modal_h5_end_group(&group, status, err);
+}
+
 modal_status modal_octree_write(const char *path, const modal_octree_file *file, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -51,6 +69,7 @@ modal_status modal_octree_write(const char *path, const modal_octree_file *file,
     MODAL_TRY(modal_h5_write_integer(h5, "triangles", o->n_triangles, err));
     MODAL_TRY(write_tree(h5, o, err));
     MODAL_TRY(write_samples(h5, o, err));
+    MODAL_TRY(write_flow(h5, &file->flow, err));
     MODAL_TRY(modal_provenance_write(h5, file->provenance, file->n_provenance, err));
 done:
     status = modal_h5_finish(&h5, status, err);

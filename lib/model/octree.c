@@ -2,6 +2,7 @@
 #include "lib/model/octree.h"
 
 #include "lib/base/memory.h"
+#include "lib/model/octree_flow.h"
 
 const char *modal_octree_channels_name(modal_octree_channels channels)
 {
@@ -20,4 +21,12 @@ void modal_octree_free(modal_octree *octree)
     modal_free(&octree->areas);
     modal_free(&octree->neighbours);
     *octree = (modal_octree){0};
+}
+
+void modal_flow_state_free(modal_flow_state *state)
+{
+    modal_free(&state->liquid);
+    modal_free(&state->wetness);
+    modal_free(&state->dirt);
+    *state = (modal_flow_state){0};
 }

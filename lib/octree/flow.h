@@ -6,6 +6,7 @@
 #define MODAL_OCTREE_FLOW_H
 
 #include "kernels/device.h"
+#include "lib/model/octree_flow.h"
 #include "lib/octree/sheets.h"
 
 /* Where liquid comes out of the surface: a kilogram a second over what lies within the radius, at rest, most in the middle,
@@ -27,18 +28,8 @@ typedef struct modal_flow_settings {
     const modal_flow_source *sources;
 } modal_flow_settings;
 
-/* What there is, [n_samples] kg each, and what came and went, kg. */
-typedef struct modal_flow_state {
-    int64_t n_samples;
-    float *liquid, *wetness, *dirt; /* dirt NULL: none */
-    double time;                    /* s */
-    double initial, added, evaporated; /* of liquid and wetness; they are there where liquid + wetness = initial + added - evaporated */
-    double initial_dirt;
-} modal_flow_state;
-
 /* Zeroed, and `dirt` kg/m^2 on all of the surface where that is above 0. The caller frees it, also after an error. */
 modal_status modal_flow_state_new(const modal_octree *octree, double dirt, modal_flow_state *state, modal_error *err);
-void modal_flow_state_free(modal_flow_state *state);
 
 /* Liquid and wetness, and dirt, of all samples, kg, summed in double. */
 double modal_flow_liquid(const modal_flow_state *state);
@@ -59,6 +50,9 @@ modal_flow *modal_flow_delete(modal_flow *flow); /* NULL is fine; returns NULL *
  * finite; those of the device. */
 enum { MODAL_FLOW_MOST_STEPS = 100000 };
 modal_status modal_flow_advance(modal_flow *flow, const float *positions, double time, int64_t *n_steps, int64_t *n_flat, modal_error *err);
+
+/* Queues n more steps of dt s in the stream, as the latest advance left the surface, and neither waits nor tells `state`, for benches. */
+modal_status modal_flow_steps(modal_flow *flow, int64_t n, double dt, modal_error *err);
 
 /* How values are read at points of the surface: each from the corners of its cell that are on its sheet. */
 typedef struct modal_flow_probe {

@@ -136,5 +136,9 @@ modal_status bench_tled(modal_bench *b, modal_error *err);
 struct tled_cube;
 modal_status bench_tled_frames(modal_bench *b, bench_side *side, const struct tled_cube *cube, modal_error *err); /* of `tled` */
 modal_status bench_octree(modal_bench *b, modal_error *err);
+struct octree_scene;
+struct modal_surface_mesh;
+/* of `octree` */
+modal_status bench_flow(modal_bench *b, bench_side *side, struct octree_scene *scene, const struct modal_surface_mesh *surface, modal_error *err);
 
 #endif

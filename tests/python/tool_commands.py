@@ -113,6 +113,10 @@ COMMANDS = [
     Command("modalrender", "{t.h5} o --basis {a.h5} --look {lk2.json} --size 8x8 --buffers depth --report {r.json}", ["t.h5", "a.h5", "lk2.json"],
             ["o/manifest.json", "r.json"]),
     Command("modalrender", "{as.h5} o --parts . --size 8x8 --report {r.json}", PARTS, ["o/manifest.json", "r.json"]),
+    Command("modaltex", "flow {t.h5} {fl.h5} o --basis {a.h5} --texture {n.h5} --checkpoint {k.ck} --report {r.json}", ["t.h5", "a.h5", "fl.h5"],
+            ["o/sequence.vtkhdf", "o/sequence.xdmf", "o/manifest.json", "n.h5", "k.ck", "r.json"]),
+    Command("modaltex", "flow {t.h5} {fl.h5} o --restart {fs.h5} --report {r.json}", ["t.h5", "a.h5", "fl.h5", "fs.h5"],
+            ["o/sequence.vtkhdf", "o/sequence.xdmf", "o/manifest.json", "r.json"]),
     Command("modaltex", "look {lk.obj} {n.json} --report {r.json}", ["lk.obj", "lk.mtl"], ["n.json", "r.json"]),
     Command("modaltex", "pack {lk.json} {n.h5} --report {r.json}", ["lk.json", "lk.png"], ["n.h5", "r.json"]),
     Command("modaltex", "paint {oc.h5} {n.h5} --surface {a.h5} --normals {coarse.obj} --report {r.json}", ["oc.h5", "a.h5", "coarse.obj"], ["n.h5", "r.json"]),
@@ -205,6 +209,9 @@ def write_inputs(folder):
     run([f"{folder}/modalsim", "a.h5", "gone.h5", "--scene", "s.json", "--checkpoint", "c.h5", "--checkpoint-every", 5,
          "-q"])
     os.remove("gone.h5")
+    run([f"{folder}/modaltex", "build", "a.h5", "fl.h5", "--resolution", 16, "-q"])
+    run([f"{folder}/modaltex", "flow", "t.h5", "fl.h5", "v", "--frames", "0:2", "--checkpoint", "fs.h5", "-q"])
+    shutil.rmtree("v")
     run([f"{folder}/modaldeform", "t.h5", "v", "-q"])
     run([f"{folder}/modalsim", "a.h5", "tl.h5", "--scene", "s.json", "-q"])
     with open("q.wav", "wb") as f: # a tenth of a second, silent

@@ -456,6 +456,18 @@ modal_status modalinfo_describe_octree(const char *path, json_t **info, modal_er
         set(object, "area", json_real(area));
         set(object, "surface_neighbours", json_real(neighbours / (double)o->n_samples));
     }
+    if (file.flow.n_samples > 0) {
+        double liquid = 0, dirt = 0;
+        for (int64_t i = 0; i < o->n_samples; i++) {
+            liquid += (double)file.flow.liquid[i] + (double)file.flow.wetness[i];
+            dirt += file.flow.dirt ? (double)file.flow.dirt[i] : 0;
+        }
+        json_t *flow = json_object();
+        set(object, "flow", flow);
+        set(flow, "time", json_real(file.flow.time));
+        set(flow, "liquid", json_real(liquid));
+        set(flow, "dirt", json_real(dirt));
+    }
     set(object, "source_hash", json_string(o->source_hash));
     set(object, "provenance", provenance(file.provenance, file.n_provenance));
     modal_octree_file_free(&file);

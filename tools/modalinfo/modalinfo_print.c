@@ -300,6 +300,8 @@ static void print_octree(FILE *to, const json_t *info)
             integer(info, "nodes"), "built around", integer(info, "triangles"), json_string_value(json_object_get(info, "source_hash")));
     if (json_object_get(info, "surface_neighbours"))
         fprintf(to, "%-22s%.2f of a sample along the surface of %.6g m^2\n", "neighbours", number(info, "surface_neighbours"), number(info, "area"));
+    const json_t *flow = json_object_get(info, "flow");
+    if (flow) fprintf(to, "%-22s%g kg of liquid and %g kg of dirt at %g s\n", "flow", number(flow, "liquid"), number(flow, "dirt"), number(flow, "time"));
 }
 
 static void print_output(FILE *to, const json_t *manifest)

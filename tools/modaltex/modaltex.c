@@ -13,6 +13,7 @@ static const modaltex_command commands[] = {
     {"build", &modaltex_build_program, modaltex_build},
     {"paint", &modaltex_paint_program, modaltex_paint},
     {"sample", &modaltex_sample_program, modaltex_sample},
+    {"flow", &modaltex_flow_program, modaltex_flow},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands, MOST_OPTIONS = 100 };
 
@@ -36,14 +37,16 @@ static const tool_program program = {
     .name = "modaltex",
     .summary = "looks and textures: materials and images of what moves",
     .usage = "look [options] MODEL.obj|MODEL.mtl|MODEL.glb LOOK.json\npack [options] LOOK.json|MODEL.obj|MODEL.mtl|MODEL.glb OUT.h5\n"
-             "build [options] BASIS|SURFACE TEX.h5\npaint [options] TEX.h5 LAYERS.json OUT.h5\nsample [options] TEX.h5 BASIS|SURFACE OUT.ply",
+             "build [options] BASIS|SURFACE TEX.h5\npaint [options] TEX.h5 LAYERS.json OUT.h5\nsample [options] TEX.h5 BASIS|SURFACE OUT.ply\n"
+             "flow [options] TRAJ.h5 TEX.h5 OUT",
     .words = MODALTEX_COMMANDS,
     .options = every_option,
     .least_operands = 1,
     .most_operands = 1,
     .notes = "modaltex COMMAND --help says more of each command.",
     .examples = "modaltex look tree.obj tree.json\nmodaltex pack tree.json tree_textures.h5\nmodaltex build bunny.ply bunny_tex.h5\n"
-                "modaltex paint bunny_tex.h5 marble.json bunny_marble.h5\nmodaltex sample bunny_marble.h5 bunny.ply marble.ply",
+                "modaltex paint bunny_tex.h5 marble.json bunny_marble.h5\nmodaltex sample bunny_marble.h5 bunny.ply marble.ply\n"
+                "modaltex flow swing.h5 wet.h5 out --rain 0.01",
     .print_versions = print_versions,
 };
 

@@ -70,6 +70,19 @@ def check_neighbours(file, key, bits, count):
         file.must((key[found] == want).all() and (mask[found] >> (25 - bit) & 1).all(), "/samples/neighbours", f"bit {bit} leads to no sample, or not back")
 
 
+def check_flow(file, count):
+    if not file.has("/flow"):
+        return
+    file.must(file.has("/samples/neighbours"), "/flow", "is there without /samples/neighbours")
+    file.number("/flow", "time", "f64")
+    for name in ("initial", "added", "evaporated", "initial_dirt"):
+        value = file.number("/flow", name, "f64")
+        file.must(value is None or value >= 0, f"/flow/@{name}", "is negative")
+    for name in ("liquid", "wetness", "dirt"):
+        values = file.array(f"/flow/{name}", "f32", (count,), optional=name == "dirt")
+        file.must(values is None or (values >= 0).all(), f"/flow/{name}", "is negative")
+
+
 def check_octree(file):
     file.open_as((1,))
     channels = file.text("/", "channels", among=tuple(WIDTH))
@@ -104,6 +117,7 @@ def check_octree(file):
     if not file.must(0 < len(key) < MOST and len(cells) < MOST, "/samples/key", "has no samples, or too many") or \
             not file.must(key[0] >= 0 and key[-1] < 8**bits and (np.diff(key) > 0).all(), "/samples/key", "does not ascend inside of the cube"):
         return
+    check_flow(file, count)
     check_neighbours(file, key, bits, count)
     begins = check_nodes(file, key, b, depth, offsets, cells)
     if begins is None:

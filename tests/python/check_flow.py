@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Liquid on a surface that deforms. usage: check_flow.py BIN_FOLDER REPOSITORY
+modaltex flow: what falls and what is there, the sequence and its textures by both checkers, going on from a checkpoint, threads and back
+ends, textures without neighbours, the rules of /flow broken one by one; what is refused."""
+import filecmp
+import json
+import os
+import shutil
+import tempfile
+
+import h5py
+import numpy as np
+
+from looks import paint_box, put, validate
+from tool_run import must, run
+
+RAIN = ("--rain", 0.02, "--speed", 0.5, "--absorb", 2, "--evaporate", 1, "--dirt", 0.05, "--film", 0.001)
+
+
+def report(name="r.json"):
+    with open(name, encoding="utf-8") as f:
+        return json.load(f)
+
+
+def frames(folder, field):
+    with h5py.File(f"{folder}/sequence.vtkhdf") as f:
+        return f["VTKHDF/PointData"][field][:].reshape(f["VTKHDF/Steps"].attrs["NSteps"], -1)
+
+
+def check_rain():
+    """What has fallen is the rain on what faces up; what is there is that less what went."""
+    run("modaltex", "flow", "t.h5", "tex.h5", "o", *RAIN, "--report", "r.json", "--texture", "last.h5", "--checkpoint", "c.h5", "-j", 1)
+    r = report()
+    balance = r["balance"]
+    must(r["frames"] == 11 and r["steps"] >= 10 and abs(balance["error"]) <= 1e-6 and abs(balance["dirt_error"]) <= 1e-6, r)
+    with h5py.File("o/sequence.vtkhdf") as f:
+        x = f["VTKHDF/Points"][:].reshape(11, -1, 3).astype(float)
+        t = f["VTKHDF/Polygons/Connectivity"][:].reshape(-1, 3)
+        times = f["VTKHDF/Steps/Values"][:]
+        must([s.decode() for s in f["modal"].attrs["arrays"].split()] == ["Points", "wetness", "dirt"], "arrays")
+    up = [0.5 * np.maximum(0, np.cross(y[t[:, 1]] - y[t[:, 0]], y[t[:, 2]] - y[t[:, 0]])[:, 2]).sum() for y in x]
+    fallen = 0.02 * (np.array(up[1:]) * np.diff(times)).sum()
+    must(abs(balance["added"] - fallen) <= 0.02 * fallen, "rain", balance, fallen)  # samples at edges have one triangle: off by a cell there
+    wet, dirt = frames("o", "wetness"), frames("o", "dirt")
+    must((wet[0] == 0).all() and (dirt[0] > 0.0499).all() and (dirt[0] < 0.0501).all(), "the first frame")
+    must((wet >= 0).all() and (dirt >= 0).all() and wet[-1].max() > 0.5 * 0.02 * 0.1, "values", wet[-1].max())
+    below = x[0][:, 2] < x[0][:, 2].min() + 1e-9
+    must(wet[-1][below].mean() < 0.5 * wet[-1].max(), "rain falls on what faces up")
+    validate(["o/sequence.vtkhdf", "last.h5", "c.h5"])
+    for path in ("o", "last.h5", "c.h5"):
+        run("modalinfo", path, "--check")
+    must("kg of liquid and" in run("modalinfo", "c.h5").stdout, "modalinfo")
+    with h5py.File("c.h5") as c, h5py.File("last.h5") as last:
+        area = c["samples/area"][:].astype(float)
+        liquid = c["flow/liquid"][:].astype(float) + c["flow/wetness"][:]
+        must(abs(liquid.sum() / balance["now"] - 1) <= 1e-12 and c["flow"].attrs["time"] == times[-1], "state")
+        must(np.abs(last["samples/values"][:, 0] * area - liquid).max() <= 1e-6 * liquid.max() and "flow" not in last, "the last texture")
+        must(last.attrs["channels"] == b"float" and len(last["provenance"]) == 2, "its head")
+    # no rain: nothing; the same bytes for threads, and without neighbours in the file; ref and cpu
+    run("modaltex", "flow", "t.h5", "tex.h5", "dry")
+    must((frames("dry", "wetness") == 0).all() and "dirt" not in h5py.File("dry/sequence.vtkhdf")["VTKHDF/PointData"], "dry")
+    run("modaltex", "flow", "t.h5", "tex.h5", "o2", *RAIN, "-j", 2)
+    run("modaltex", "flow", "t.h5", "bare.h5", "o3", *RAIN)
+    run("modaltex", "flow", "t.h5", "tex.h5", "o4", *RAIN, "--backend", "ref")
+    for folder in ("o2", "o3", "o4"):
+        for field in ("wetness", "dirt"):
+            off = np.abs(frames(folder, field) - frames("o", field)).max() / frames("o", field).max()
+            must(off <= (1e-5 if folder == "o4" else 0), folder, field, off)  # ref rounds positions otherwise
+
+
+def check_source():
+    """What comes out of a corner runs down."""
+    with h5py.File("o/sequence.vtkhdf") as f:
+        x = f["VTKHDF/Points"][: f["VTKHDF/NumberOfPoints"][0]]
+    at = ",".join(f"{c:.9g}" for c in x[np.argmax(x @ [1, 1, 10])])
+    run("modaltex", "flow", "t.h5", "tex.h5", "s", "--source", f"{at},0.04,0.003", "--source", f"{at},0.02,0.001", "--speed", 0.5, "--report", "r.json",
+        "--object", 0)
+    r = report()
+    must(abs(r["balance"]["added"] - 0.004 * 0.1) <= 1e-9 and abs(r["balance"]["error"]) <= 1e-6, r)
+    run("modaltex", "flow", "t.h5", "tex.h5", "s", "-f", "--rain", 0.01, "--gravity", "0,0,0")  # on all of it, and it stays
+    wet = frames("s", "wetness")[-1]
+    must(np.abs(wet / 0.001 - 1).max() < 0.05, "rain without gravity", wet.min(), wet.max())
+
+
+def check_restart():
+    run("modaltex", "flow", "t.h5", "tex.h5", "first", *RAIN, "--frames", "0:5", "--checkpoint", "k.h5", "--checkpoint-every", 3)
+    dirt = [i for i, word in enumerate(RAIN) if word == "--dirt"][0]
+    more = RAIN[:dirt] + RAIN[dirt + 2:]
+    run("modaltex", "flow", "t.h5", "tex.h5", "rest", *more, "--restart", "k.h5", "--checkpoint", "k.h5", "--report", "r.json")
+    for field in ("wetness", "dirt"):
+        whole = frames("o", field)
+        must((frames("first", field) == whole[:5]).all() and (frames("rest", field) == whole[5:]).all(), "restart", field)
+    with h5py.File("k.h5") as k, h5py.File("c.h5") as c:
+        must(all((k["flow"][name][:] == c["flow"][name][:]).all() for name in ("liquid", "wetness", "dirt")), "states")
+        must(all(abs(k["flow"].attrs[name] - c["flow"].attrs[name]) <= 1e-15 for name in ("initial", "added", "evaporated")), "balances")
+    run("modaltex", "flow", "t.h5", "tex.h5", "none", "--restart", "k.h5", code=3, says="no frame comes after its time")
+    run("modaltex", "flow", "t.h5", "tex.h5", "none", "--restart", "tex.h5", code=3, says="tex.h5: has no state of a flow")
+    run("modaltex", "flow", "t.h5", "other.h5", "none", "--restart", "k.h5", code=3, says="k.h5: of another texture than other.h5")
+
+
+def check_broken():
+    def change(name, do):
+        shutil.copy("c.h5", "bad.h5")
+        with h5py.File("bad.h5", "r+") as f:
+            do(f)
+        must("bad.h5: " in run("modalinfo", "bad.h5", "--check", code=1).stdout, name)
+        validate("bad.h5", 1)
+        run("modaltex", "flow", "t.h5", "tex.h5", "none", "--restart", "bad.h5", code=3, says="bad.h5: ")
+
+    def put_number(path, value):
+        def do(f):
+            f[path][7] = value
+        return do
+
+    change("negative", put_number("flow/liquid", -1))
+    change("nan", put_number("flow/wetness", np.nan))
+    change("dirt", put_number("flow/dirt", np.inf))
+    change("liquid", lambda f: f["flow"].__delitem__("liquid"))
+    change("time", lambda f: f["flow"].attrs.modify("time", np.float64(np.nan)))
+    change("added", lambda f: f["flow"].attrs.modify("added", np.float64(-1)))
+    change("neighbours", lambda f: [f["samples"].__delitem__(name) for name in ("area", "neighbours")])
+
+
+def check_refused():
+    for words, says in ((("--source", "0,0,1,0,1"), "--source: the radius must be above 0"), (("--source", "0,0,1"), "--source"),
+                        (("--source", "0,0,1,1,-1"), "--source: the rate must be at least 0"), (("--object", 1), "--object: the trajectory has 1, 1"),
+                        (("--frames", "::-1"), "--frames: the step must be positive"), (("--rain", -1), "--rain"), (("--gravity", "0,0"), "--gravity"),
+                        (("--checkpoint-every", 2), "--checkpoint-every: needs --checkpoint"), (("--film", 0), "--film"),
+                        (("--restart", "c.h5", "--dirt", 1), "--dirt: --restart has"), (("--texture", "tex.h5", "-f"), "tex.h5")):
+        run("modaltex", "flow", "t.h5", "tex.h5", "none", *words, code=2, says=says)
+    run("modaltex", "flow", "t.h5", "tex.h5", "o", code=2, says="o/sequence.vtkhdf")
+    run("modaltex", "flow", "t.h5", "tex.h5", "none", "--source", "50,0,0,1,1", code=3, says="source 0: no sample of the texture within 1 m")
+    run("modaltex", "flow", "t.h5", "tex.h5", "none", "--speed", 1e6, code=3, says="t.h5: frame 1: ")
+    run("modaltex", "flow", "t.h5", "far.h5", "none", code=3, says="far.h5: another surface")
+    run("modaltex", "flow", "tex.h5", "tex.h5", "none", code=3, says="tex.h5: ")
+    run("modaltex", "flow", "t.h5", "t.h5", "none", code=3, says="t.h5: ")
+    must(not os.path.exists("none") and not [name for name in os.listdir(".") if ".tmp-" in name], os.listdir("."))
+    must(filecmp.cmp("before.h5", "tex.h5", shallow=False), "an input was changed")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        paint_box()
+        run("modaltex", "build", "b.h5", "tex.h5", "--resolution", 64, "--neighbours", "-q")
+        run("modaltex", "build", "b.h5", "bare.h5", "--resolution", 64, "-q")
+        run("modaltex", "build", "b.h5", "other.h5", "--resolution", 32, "-q")
+        put("far.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+        run("modaltex", "build", "far.obj", "far.h5", "--resolution", 32, "-q")
+        shutil.copy("tex.h5", "before.h5")
+        check_rain()
+        check_source()
+        check_restart()
+        check_broken()
+        check_refused()
+    print("flow ok")
+
+
+main()
