@@ -193,3 +193,10 @@ else()
   add_test(NAME clients.embree_ids COMMAND sh -c "echo 'skipped: no libembree-dev at configuration'; exit 77")
 endif()
 set_tests_properties(clients.embree_ids PROPERTIES LABELS clients SKIP_RETURN_CODE 77)
+
+# Outlines of pictures beside ParaView's.
+if(TARGET modalrender)
+  add_test(NAME clients.render_paraview COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_render_paraview.py "${MODAL_PVPYTHON}"
+           ${CMAKE_CURRENT_SOURCE_DIR}/clients/silhouette_in_paraview.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  set_tests_properties(clients.render_paraview PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300)
+endif()

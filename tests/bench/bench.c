@@ -471,12 +471,13 @@ modal_bench *modal_bench_delete(modal_bench *b)
 
 /* ---- what the tool calls ---- */
 
-const char *const modal_bench_parts[] = {"uq", "multi", "batch", "frame", "pipeline", "rings", "nbody", "tled", "octree", NULL};
+const char *const modal_bench_parts[] = {"uq", "multi", "batch", "frame", "pipeline", "rings", "nbody", "tled", "octree", "render", NULL};
 
 modal_status modal_bench_run(modal_bench *b, int part, modal_error *err)
 {
     static modal_status (*const parts[])(modal_bench *, modal_error *) = {
-        bench_uq, bench_multi, bench_batch, bench_frame, bench_pipeline, bench_rings, bench_nbody, bench_tled, bench_octree};
+        bench_uq, bench_multi, bench_batch, bench_frame, bench_pipeline, bench_rings, bench_nbody, bench_tled, bench_octree,
+        bench_render};
     return parts[part](b, err);
 }
 

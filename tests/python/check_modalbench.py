@@ -30,7 +30,7 @@ def refuses(code, message, *words):
     assert not os.listdir("."), os.listdir(".")
 
 
-refuses(2, "none of uq, multi, batch, frame, pipeline, rings, nbody, tled, octree, all: speed", "speed")
+refuses(2, "none of uq, multi, batch, frame, pipeline, rings, nbody, tled, octree, render, all: speed", "speed")
 refuses(2, "back end: 'gpu' is none of auto, ref, cpu, cuda, cuda:N", "uq", "--backend", "gpu")
 refuses(2, "--surface: only with octree, bunny.ply", "uq", "--surface", "bunny.ply")
 refuses(3, "absent.ply: cannot open, No such file or directory", "octree", "--surface", "absent.ply", "-q", "--quick", "--backend", "cpu")
@@ -45,7 +45,7 @@ assert os.listdir(".") and not list(pathlib.Path(".").glob("*.tmp")), os.listdir
 for line in ("Ceilings", "Table 5", "Tables 3 and 4", "Many frames at once", "in random order", "end to end"):
     assert line in got.stdout, (line, got.stdout)
 report = json.loads(pathlib.Path("report.json").read_text())
-assert [s["name"] for s in report["stages"]] == ["ceilings", "uq", "multi", "batch", "frame", "pipeline", "rings", "nbody", "tled", "octree"]
+assert [s["name"] for s in report["stages"]] == ["ceilings", "uq", "multi", "batch", "frame", "pipeline", "rings", "nbody", "tled", "octree", "render"]
 
 numbers = json.loads(pathlib.Path("all.json").read_text())
 assert numbers["tool"] == "modalbench" and numbers["quick"] and numbers["machine"]["cpu"]["threads"] == 1
@@ -65,7 +65,7 @@ for row in numbers["results"]:
 octree = {f"octree, depth 6, {kind}, {order} order" for kind in ("float", "rgba8") for order in ("texel", "triangle", "random")}
 assert set(tables) == {"ceilings", "octree, building, depth 6", "octree, flow, depth 6", *octree,
                        "table 5", "table 3 and 4", "batch", "frame", "frame, random order",
-                       "table 2", "operations", "table 2, random order", "pipeline", "nbody", "tled", "tled, frames", "rings, saddle 200k, irregular, shuffled",
+                       "render, 7202 triangles", "table 2", "operations", "table 2, random order", "pipeline", "nbody", "tled", "tled, frames", "rings, saddle 200k, irregular, shuffled",
                        "rings, saddle 500k, one valence of 200", "rings, dragon's size, 16 frames"}, set(tables)
 for name, rows in tables.items():
     assert name == "ceilings" or any(row["ours"] for row in rows), name
@@ -110,4 +110,5 @@ for name, what, where in (("geometry shader and blending, OpenGL", "curvature by
     drawn = [row for row in tables[where] if row["name"] == name]
     assert len(drawn) == (what not in absent), (name, absent)  # with EGL, which here draws on the CPU, or said to be absent
     assert drawn or what in table, name
+assert len(tables["render, 7202 triangles"]) == 1 + ("pictures by OpenGL" not in absent), tables["render, 7202 triangles"]
 print("ok")

@@ -39,10 +39,10 @@ static void print_versions(FILE *to)
 static const tool_program program = {
     .name = "modalbench",
     .summary = "measures the deformer on this machine, beside the methods and libraries it competes with",
-    .usage = "[options] uq|multi|batch|frame|pipeline|rings|nbody|tled|octree|all ...",
+    .usage = "[options] uq|multi|batch|frame|pipeline|rings|nbody|tled|octree|render|all ...",
     .options = options,
     .least_operands = 1,
-    .most_operands = 9,
+    .most_operands = 10,
     .notes =
         "uq        U q of one object (tables 1 and 5 of Wang and Barbic 2020)\n"
         "multi     scenes of many objects (tables 3 and 4)\n"
@@ -53,6 +53,7 @@ static const tool_program program = {
         "nbody     all pairs of bodies, beside the published kernel\n"
         "tled      steps of total Lagrangian explicit dynamics, beside other ways to take them\n"
         "octree    values of a texture around a surface, beside NanoVDB, a dense lattice and a tree of cells\n"
+        "render    pictures of a trajectory, beside OpenGL\n"
         "\n"
         "The paper's own layouts and kernels, cuBLAS and OpenBLAS run beside ours, on random data; every\n"
         "result is compared with the reference back end first. Times are medians of 15 runs after warm-ups,\n"
@@ -62,7 +63,7 @@ static const tool_program program = {
     .print_versions = print_versions,
 };
 
-enum { OCTREE_PART = 8, PARTS };
+enum { OCTREE_PART = 8, PARTS = 10 };
 
 typedef struct request {
     modal_bench_request bench;
@@ -81,7 +82,7 @@ static modal_status read_request(tool *t, request *r, modal_error *err)
             if (strcmp(a->operands[i], "all") == 0 || strcmp(a->operands[i], modal_bench_parts[k]) == 0)
                 r->chosen[k] = found = 1;
         if (!found)
-            MODAL_FAIL(err, MODAL_ERROR_USAGE, "none of uq, multi, batch, frame, pipeline, rings, nbody, tled, octree, all: %s",
+            MODAL_FAIL(err, MODAL_ERROR_USAGE, "none of uq, multi, batch, frame, pipeline, rings, nbody, tled, octree, render, all: %s",
                        a->operands[i]);
     }
     r->json = tool_value(a, "json");

@@ -14,7 +14,12 @@ enum {
     GL_TEXTURE0 = 0x84C0, GL_RGBA32F = 0x8814, GL_ARRAY_BUFFER = 0x8892, GL_ELEMENT_ARRAY_BUFFER = 0x8893,
     GL_STATIC_DRAW = 0x88E4, GL_FRAGMENT_SHADER = 0x8B30, GL_VERTEX_SHADER = 0x8B31, GL_COMPILE_STATUS = 0x8B81,
     GL_LINK_STATUS = 0x8B82, GL_FRAMEBUFFER_COMPLETE = 0x8CD5, GL_COLOR_ATTACHMENT0 = 0x8CE0, GL_FRAMEBUFFER = 0x8D40,
-    GL_GEOMETRY_SHADER = 0x8DD9, GL_PATCH_VERTICES = 0x8E72, GL_PATCH_DEFAULT_INNER_LEVEL = 0x8E73,
+    GL_GREATER = 0x0204, GL_CW = 0x0900, GL_CULL_FACE = 0x0B44, GL_DEPTH_TEST = 0x0B71, GL_UNSIGNED_BYTE = 0x1401, GL_DEPTH = 0x1801,
+    GL_NEAREST = 0x2600, GL_LINEAR = 0x2601, GL_TEXTURE_MAG_FILTER = 0x2800, GL_TEXTURE_MIN_FILTER = 0x2801, GL_TEXTURE_WRAP_S = 0x2802,
+    GL_TEXTURE_WRAP_T = 0x2803, GL_COLOR_BUFFER_BIT = 0x4000, GL_CLAMP_TO_EDGE = 0x812F, GL_RG32F = 0x8230, GL_R32UI = 0x8236,
+    GL_RGBA8 = 0x8058, GL_LOWER_LEFT = 0x8CA1, GL_READ_FRAMEBUFFER = 0x8CA8, GL_DRAW_FRAMEBUFFER = 0x8CA9,
+    GL_DEPTH_COMPONENT32F = 0x8CAC, GL_DEPTH_ATTACHMENT = 0x8D00, GL_RENDERBUFFER = 0x8D41,
+    GL_ZERO_TO_ONE = 0x935F, GL_GEOMETRY_SHADER = 0x8DD9, GL_PATCH_VERTICES = 0x8E72, GL_PATCH_DEFAULT_INNER_LEVEL = 0x8E73,
     GL_PATCH_DEFAULT_OUTER_LEVEL = 0x8E74, GL_TESS_EVALUATION_SHADER = 0x8E87, GL_SHADER_STORAGE_BUFFER = 0x90D2
 };
 
@@ -67,6 +72,22 @@ enum {
     F(unsigned, CheckFramebufferStatus, (unsigned))                                                                   \
     F(void, DrawBuffers, (int, const unsigned *))                                                                     \
     F(void, ClearBufferfv, (unsigned, int, const float *))                                                            \
+    F(void, ClearBufferuiv, (unsigned, int, const unsigned *))                                                        \
+    F(void, GenRenderbuffers, (int, unsigned *))                                                                      \
+    F(void, DeleteRenderbuffers, (int, const unsigned *))                                                             \
+    F(void, BindRenderbuffer, (unsigned, unsigned))                                                                   \
+    F(void, RenderbufferStorageMultisample, (unsigned, int, unsigned, int, int))                                      \
+    F(void, FramebufferRenderbuffer, (unsigned, unsigned, unsigned, unsigned))                                        \
+    F(void, BlitFramebuffer, (int, int, int, int, int, int, int, int, unsigned, unsigned))                            \
+    F(void, ReadPixels, (int, int, int, int, unsigned, unsigned, void *))                                             \
+    F(void, TexParameteri, (unsigned, unsigned, int))                                                                 \
+    F(void, ClipControl, (unsigned, unsigned))                                                                        \
+    F(void, DepthFunc, (unsigned))                                                                                    \
+    F(void, FrontFace, (unsigned))                                                                                    \
+    F(void, Uniform1fv, (int, int, const float *))                                                                    \
+    F(void, Uniform2f, (int, float, float))                                                                           \
+    F(void, Uniform3f, (int, float, float, float))                                                                    \
+    F(void, Uniform4fv, (int, int, const float *))                                                                    \
     F(void, DrawArrays, (unsigned, int, int))                                                                         \
     F(void, DrawArraysInstanced, (unsigned, int, int, int))                                                           \
     F(void, DrawElements, (unsigned, int, unsigned, const void *))                                                    \
