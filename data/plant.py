@@ -3,14 +3,14 @@
 """Makes a plant, or a forest, that is a scene: meshes of a trunk, branches and leaves, their bases, one
 basis with all objects and who hangs on whom, and a scene that lets the wind blow.
 
-usage: plant.py KIND OUT_FOLDER [--seed N] [--tools FOLDER] [--plants N] [--kinds A,B,..] [--duration S] [--linear] [--rigid N] [--look]
+usage: plant.py KIND OUT_FOLDER [--seed N] [--tools FOLDER] [--plants N] [--kinds A,B,..] [--duration S] [--linear] [--rigid N] [--look [--ground]]
 
 KIND is `bush` (for a first look) or one of those of table 4 of B. Wang and J. Barbic, CUDA Deformers for
 Model Reduction, 2020, with the same numbers of objects, vertices and modes; `forest` has its 6,440 objects
 in 20 plants. The others are of table 4.5 of B. Wang's thesis, CUDA Deformers for Model Reduction, 2015: as many
 objects that deform, with as many vertices and modes, and as many that do not: rigid leaflets, unless --rigid says
 another number. `forest --kinds fir,peach,hemlock --plants 20` takes plants of these kinds in turn. --look: stalks get
-texture coordinates, and images (bark with a normal map, leaves that are cut out by alpha) are made and named in look.json.
+texture coordinates, and images (bark with a normal map, leaves that are cut out by alpha) are made and named in look.json; with --ground it has a ground and a camera.
 The same seed gives the same bytes. Few shapes, many objects: every branch of a level is the
 same mesh. All sizes in m, kg, s. No gravity acts: the plant as it is made is a plant that has grown under
 its weight. Needs modalpack and modalplace; Python's own library alone."""
@@ -155,7 +155,7 @@ def write_images(inside, generator):
     write_png(inside("leaf.png"), 64, 64, leaf)
 
 
-def write_look(inside, shapes):
+def write_look(inside, shapes, ground):
     """By the kinds of shapes: wood wears bark, leaves are cut out."""
     materials = {"bark": {"image": "bark.png", "normal_image": "bark_normal.png"},
                  "leaf": {"image": "leaf.png", "alpha": "cutout", "cutoff": 0.5, "two_sided": True},
@@ -165,6 +165,9 @@ def write_look(inside, shapes):
             "shapes": [{"shape": i, "material": wears[name.split("_")[-1]]} for i, name in enumerate(shapes)],
             "ambient": [0.35, 0.38, 0.42], "background": [0.75, 0.85, 0.95],
             "lights": [{"direction": [-1, 0.6, -2], "colour": [1, 0.97, 0.9]}]}
+    if ground:
+        materials["soil"] = {"diffuse": [0.45, 0.4, 0.33]}
+        look.update(ground={"material": "soil", "height": 0, "size": 80}, cameras=[{"direction": [-0.55, 0.8, -0.3]}])
     with open(inside("look.json"), "w") as file:
         json.dump(look, file, indent=2)
         file.write("\n")
@@ -268,6 +271,7 @@ def main():
     parser.add_argument("--kinds", help="of a forest: kinds of its plants, in turn")
     parser.add_argument("--rigid", type=int, help="rigid leaflets of a plant")
     parser.add_argument("--look", action="store_true", help="texture coordinates, images, look.json")
+    parser.add_argument("--ground", action="store_true", help="of the look, and a camera")
     parser.add_argument("--linear", action="store_true", help="linear forces alone")
     given = parser.parse_args()
     kinds = given.kinds.split(",") if given.kinds else [given.kind]
@@ -322,7 +326,7 @@ def main():
     tool("modalplace", inside("places.csv"), inside("plant.h5"), *(inside(f"{name}.h5") for name in names), "--force")
     if given.look:
         write_images(inside, random.Random(given.seed))
-        write_look(inside, names)
+        write_look(inside, names, given.ground)
 
     scene = {"duration": given.duration, "fps": 30, "step": 0.01, "model": "linear" if given.linear else "stvk",
              "damping": {"alpha": 0.6, "beta": 0.002},

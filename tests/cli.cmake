@@ -76,6 +76,9 @@ if(TARGET modalpack)
   add_test(NAME cli.render_golden COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_render_golden.py
            ${CMAKE_CURRENT_SOURCE_DIR}/files/golden ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   set_tests_properties(cli.render_golden PROPERTIES LABELS cli)
+  add_test(NAME cli.dataset COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_dataset.py ${CMAKE_SOURCE_DIR}
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  set_tests_properties(cli.dataset PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
   foreach(part exr modes ffprobe)
     add_test(NAME cli.render_${part} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_render_formats.py ${part}
              ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})

@@ -314,8 +314,9 @@ static double compare(const picture_bench *p, double *mean)
         over += most > 8;
     }
     *mean = (double)sum / (3.0 * (double)pixels);
-    bench_print(p->b, "       the pictures differ by %.3f / 255 in the mean, %.4f %% of pixels by more than 8 / 255\n", *mean, 100.0 * (double)over / (double)pixels);
-    return fmax(*mean / (p->b->quick ? 0.3 : 0.1), (double)over / (double)pixels / (p->b->quick ? 1e-3 : 2e-4));
+    const double share = (double)over / (double)pixels;
+    bench_print(p->b, "       the pictures differ by %.3f / 255 in the mean, %.4f %% of pixels by more than 8 / 255\n", *mean, 100.0 * share);
+    return fmax(*mean / (p->b->quick ? 0.3 : 0.1), share / (p->b->quick ? 1e-3 : 2e-4));
 }
 
 static modal_status measure_theirs(picture_bench *p, modal_error *err)
@@ -373,7 +374,8 @@ modal_status bench_render(modal_bench *b, modal_error *err)
         /* it draws beside the GPU, or where there is none beside the CPU, whose work it does then */
         const gl_context *drawing = at->is_cuda == b->gpu.present ? gl : NULL;
         if (!at->present) continue;
-        for (size_t i = 0; i < (at->is_cuda ? 3 : 1) && !(b->quick && i > 0); i++) MODAL_TRY(one_size(b, at, drawing, b->quick ? 60 : widths[i], err));
+        const int n = b->quick || !at->is_cuda ? 1 : 3;
+        for (int i = 0; i < n; i++) MODAL_TRY(one_size(b, at, drawing, b->quick ? 60 : widths[i], err));
     }
 done:
     gl = gl_context_delete(gl);
