@@ -55,7 +55,7 @@ def compare():
         row.pop("times_ours", None)
         if row["ours"]:
             ours[place] = row
-        elif place in ours and abs(row["bytes"] / ours[place]["bytes"] - 1) <= EQUAL_BYTES:
+        elif place in ours and ours[place]["bytes"] and abs(row["bytes"] / ours[place]["bytes"] - 1) <= EQUAL_BYTES:
             row["times_ours"] = row["seconds"]["median"] / ours[place]["seconds"]["median"]
 
 
