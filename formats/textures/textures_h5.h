@@ -40,7 +40,7 @@ typedef struct modal_textures {
 
 enum { MODAL_TEXTURE_LAYERS = 2048, MODAL_TEXTURE_THESIS_IMAGES = 512, MODAL_TEXTURE_SIDE = 16384 };
 
-/* The materials of a look, and its images, each once in each role; their sizes are still to be set. Borrows names of the look. */
+/* The materials of a look, and its images, each once in each role, but for octree textures; their sizes are still to be set. Borrows names of the look. */
 modal_status modal_textures_begin(modal_textures *textures, const modal_look *look, int thesis, modal_error *err);
 /* Classes and layers, once width and height of all images are known. MODAL_ERROR_INPUT for what the layout `thesis` cannot have. */
 modal_status modal_textures_place(modal_textures *textures, modal_error *err);

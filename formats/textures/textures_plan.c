@@ -14,7 +14,7 @@ static modal_status add_image(modal_textures *textures, int64_t *capacity, const
                               modal_error *err)
 {
     *number = -1;
-    if (!name) return MODAL_OK;
+    if (!name || modal_look_is_solid(name)) return MODAL_OK;
     for (int32_t i = 0; i < textures->n_images; i++) {
         const modal_texture_image *other = &textures->images[i];
         if (other->role != role || other->cutoff != cutoff || strcmp(other->name, name) != 0) continue;

@@ -17,6 +17,10 @@
  * and v of the triangle as it is deformed, b along n; 128 is 0 and 255 is 1, so that a flat one changes nothing (J. F. Blinn, "Simulation of
  * Wrinkled Surfaces", 1978; the tangents of the triangle's corners instead of those of vertices).
  *
+ * A solid, an octree texture, is looked up at the sample's point at rest. Its colours and alpha are those of an image. Its normals are at rest, too, in the
+ * coordinates of the object: they are turned with the frame of the interpolated normal and the triangle's first edge. Where there is no cell, nothing
+ * changes.
+ *
  * Layers are what is seen through, of each sample the nearest first (kernels/layers): from A = 1 on, C += A a c and A *= 1 - a of one after the
  * other, and A times what is behind all of them last (T. Porter, T. Duff, "Compositing Digital Images", 1984). The samples of a pixel that see a
  * triangle through or not are shaded once for it, in their middle.

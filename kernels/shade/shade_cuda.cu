@@ -35,7 +35,10 @@ template <int SAMPLES> void launch(const modal_shade_task &task, dim3 blocks, co
     const int has = shade_has(&task);
     if (has == 0) shade<SAMPLES, 0><<<blocks, 128, 0, in>>>(task, of[0], of[1], of[2], of[3]);
     if (has == SHADE_IMAGES) shade<SAMPLES, SHADE_IMAGES><<<blocks, 128, 0, in>>>(task, of[0], of[1], of[2], of[3]);
-    if (has & SHADE_LAYERS) shade<SAMPLES, SHADE_IMAGES | SHADE_LAYERS><<<blocks, 128, 0, in>>>(task, of[0], of[1], of[2], of[3]);
+    constexpr int SOLIDS = SHADE_IMAGES | SHADE_SOLIDS;
+    if (has & SHADE_SOLIDS && has & SHADE_LAYERS) shade<SAMPLES, SOLIDS | SHADE_LAYERS><<<blocks, 128, 0, in>>>(task, of[0], of[1], of[2], of[3]);
+    else if (has & SHADE_SOLIDS) shade<SAMPLES, SOLIDS><<<blocks, 128, 0, in>>>(task, of[0], of[1], of[2], of[3]);
+    else if (has & SHADE_LAYERS) shade<SAMPLES, SHADE_IMAGES | SHADE_LAYERS><<<blocks, 128, 0, in>>>(task, of[0], of[1], of[2], of[3]);
 }
 
 } // namespace

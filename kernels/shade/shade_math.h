@@ -3,6 +3,7 @@
 #define MODAL_KERNELS_SHADE_MATH_H
 
 #include "kernels/raster/paint_math.h"
+#include "kernels/raster/solid_math.h"
 #include "kernels/shade/shade.h"
 
 /* 2^y, y from -126 to 0: 2^n e^g, |g| <= ln 2 / 2. */
@@ -49,11 +50,12 @@ RASTER_INLINE void shade_unit(float a[3])
 }
 
 /* What a task has: constants where functions are called, so that what is plain is compiled without the rest. */
-enum { SHADE_IMAGES = 1, SHADE_LAYERS = 2 };
+enum { SHADE_IMAGES = 1, SHADE_LAYERS = 2, SHADE_SOLIDS = 4 };
 
 RASTER_INLINE int shade_has(const modal_shade_task *task)
 {
-    return (task->paint.triangle_uv && task->paint.material_images ? SHADE_IMAGES : 0) | (task->layers ? SHADE_LAYERS : 0);
+    return (task->paint.triangle_uv && task->paint.material_images ? SHADE_IMAGES : 0) | (task->layers ? SHADE_LAYERS : 0) |
+           (task->paint.solids && task->paint.material_images ? SHADE_SOLIDS : 0);
 }
 
 /* A triangle at a point of the picture. */
@@ -82,6 +84,61 @@ RASTER_INLINE void shade_bump(const modal_paint *paint, int32_t image, int wrap,
     for (int k = 0; k < 3; k++) normal[k] = turned[k];
 }
 
+/* Turns a unit normal by a solid of normals, which are those at rest: as they lie to the normal and an edge there, they lie to these now.
+ * p: the triangle's corners, rest: the same at rest; at, own: the point and its normal at rest. */
+RASTER_INLINE void shade_turn(const modal_paint_solid *solid, const float *const p[3], const float *const rest[3], const float at[3], float own[3],
+                              float normal[3])
+{
+    float texel[4], side[3], tangent[3], bitangent[3], turned[3];
+    if (!solid_sample(solid, at, texel)) return;
+    if (solid->grid.channels == MODAL_OCTREE_RGBA8)
+        for (int k = 0; k < 3; k++) texel[k] = (texel[k] - 128.0f) * (1.0f / 127.0f);
+    shade_unit(own);
+    for (int k = 0; k < 3; k++) side[k] = rest[1][k] - rest[0][k], tangent[k] = p[1][k] - p[0][k];
+    const float before = shade_dot(side, own), now = shade_dot(tangent, normal);
+    for (int k = 0; k < 3; k++) side[k] -= before * own[k], tangent[k] -= now * normal[k];
+    shade_unit(side);
+    shade_unit(tangent);
+    for (int k = 0; k < 3; k++) {
+        const int a = (k + 1) % 3, b = (k + 2) % 3;
+        bitangent[k] = normal[a] * tangent[b] - normal[b] * tangent[a];
+        turned[k] = own[a] * side[b] - own[b] * side[a]; /* the other side at rest */
+    }
+    const float u = shade_dot(texel, side), v = shade_dot(texel, turned), w = shade_dot(texel, own);
+    for (int k = 0; k < 3; k++) turned[k] = (u * tangent[k] + v * bitangent[k]) + w * normal[k];
+    if (!(shade_dot(turned, turned) > 0.0f)) return;
+    shade_unit(turned);
+    for (int k = 0; k < 3; k++) normal[k] = turned[k];
+}
+
+/* Solids of a material at a point of a triangle: -2 - i of material_images. */
+RASTER_INLINE void shade_solids(const modal_shade_task *task, uint32_t t, int32_t colours, int32_t normals, const paint_weights *weights,
+                                const float *const points[3], shade_surface *at)
+{
+    const modal_paint *paint = &task->paint;
+    const float *rest[3];
+    float place[3], own[3], texel[4];
+    const int32_t *corners = task->mesh.triangles + 3 * (int64_t)t;
+    for (int i = 0; i < 3; i++) {
+        if (corners[i] >= task->mesh.n_points) return; /* the ground's */
+        rest[i] = paint->rest + 3 * (int64_t)corners[i];
+    }
+    for (int k = 0; k < 3; k++) place[k] = (weights->of[0] * rest[0][k] + weights->of[1] * rest[1][k]) + weights->of[2] * rest[2][k];
+    if (colours < -1 && solid_sample(&paint->solids[-2 - colours], place, texel)) {
+        for (int k = 0; k < 3; k++) at->image[k] = solid_linear(paint->linear, texel[k]);
+        at->image[3] = texel[3] * (1.0f / 255.0f);
+    }
+    if (normals >= -1) return;
+    for (int k = 0; k < 3; k++) {
+        own[k] = 0.0f;
+        for (int i = 0; i < 3; i++) {
+            const int32_t row = task->triangle_normals ? task->triangle_normals[3 * (int64_t)t + i] : corners[i];
+            own[k] += weights->of[i] * paint->rest_normals[3 * (int64_t)row + k];
+        }
+    }
+    shade_turn(&paint->solids[-2 - normals], points, rest, place, own, at->normal);
+}
+
 /* (x, y) in pixels. */
 RASTER_INLINE shade_surface shade_surface_at(const modal_shade_task *task, const modal_raster_view *view, uint32_t t, float x, float y, int has)
 {
@@ -107,14 +164,16 @@ RASTER_INLINE shade_surface shade_surface_at(const modal_shade_task *task, const
     }
     shade_unit(at.normal);
     for (int k = 0; k < 4; k++) at.image[k] = 1.0f;
-    const int32_t colours = has & SHADE_IMAGES && paint->material_images ? paint->material_images[2 * (int64_t)material] : -1;
-    const int32_t bumps = has & SHADE_IMAGES && paint->material_images ? paint->material_images[2 * (int64_t)material + 1] : -1;
+    const int painted = has & (SHADE_IMAGES | SHADE_SOLIDS) && paint->material_images;
+    const int32_t colours = painted ? paint->material_images[2 * (int64_t)material] : -1;
+    const int32_t bumps = painted ? paint->material_images[2 * (int64_t)material + 1] : -1;
     if ((colours >= 0 || bumps >= 0) && paint_corners(paint, t, uv)) {
         const paint_place place = paint_place_of(&weights, uv);
         const int wrap = (int)values[MODAL_PAINT_WRAP];
         if (colours >= 0) paint_sample(paint, colours, wrap, 1, values[MODAL_PAINT_ALPHA] != 0.0f, &place, at.image);
         if (bumps >= 0) shade_bump(paint, bumps, wrap, &place, points, uv, at.normal);
     }
+    if (has & SHADE_SOLIDS && (colours < -1 || bumps < -1)) shade_solids(task, t, colours, bumps, &weights, points, &at);
     for (int k = 0; k < 3; k++) at.normal[k] *= side;
     return at;
 }

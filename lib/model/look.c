@@ -173,3 +173,9 @@ done:
     modal_free(&of_names);
     return status;
 }
+
+int modal_look_is_solid(const char *name)
+{
+    const size_t length = name ? strlen(name) : 0;
+    return length > 3 && strcmp(name + length - 3, ".h5") == 0;
+}

@@ -89,6 +89,9 @@ extern const modal_look_material modal_look_default;
 /* The lists that have a default: a light and a camera where there are none. */
 modal_status modal_look_complete(modal_look *look, modal_error *err);
 
+/* Whether the image of a material is an octree texture by its name, "....h5"; NULL is none. */
+int modal_look_is_solid(const char *name);
+
 /* Number of the material of that name [length], -1: none. */
 int32_t modal_look_find(const modal_look *look, const char *name, int64_t length);
 

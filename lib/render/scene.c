@@ -8,6 +8,7 @@
 #include "kernels/normals_dynamic/normals_dynamic.h"
 #include "kernels/normals_wedge/normals_wedge.h"
 #include "lib/base/memory.h"
+#include "lib/render/solids.h"
 
 /* Counts, and room for all of them. */
 static modal_status make_room(modal_render_scene *s, const modal_basis *basis, const modal_look *look, modal_error *err)
@@ -105,6 +106,8 @@ static modal_status add_object(modal_render_scene *s, const modal_render_scene_r
         const int32_t material = s->triangle_materials[at];
         const modal_look_material *m = &r->look->materials[material];
         const unsigned flags = material_flags(s, m, material, r->shadow_alpha);
+        if (t == 0 || material != s->triangle_materials[at - 1])
+            MODAL_TRY(modal_render_solids_check(s, m, material, r->basis->objects[object].shape, err));
         const int whole = !(flags & (MODAL_RASTER_CUTOUT | MODAL_RASTER_BLEND | MODAL_RASTER_ABSENT));
         for (int k = 0; k < 3; k++) s->triangles[3 * at + k] = (int32_t)(first->point + surface->triangles[3 * t + k]);
         s->flags[at] = (uint8_t)(flags | (flags & MODAL_RASTER_ONE_SIDED && closed && whole ? MODAL_RASTER_CLOSED : 0));
@@ -246,8 +249,10 @@ modal_status modal_render_scene_new(modal_render_scene *scene, const modal_rende
     if (r->ground) {
         add_ground(scene, r->look, r->ground, n_triangles);
         MODAL_TRY(check_ground_uv(scene, r->look, err));
+        MODAL_TRY(modal_render_solids_check(scene, &r->look->materials[r->look->ground_material], r->look->ground_material, -1, err));
     }
     if (r->creases.degrees >= 0.0) MODAL_TRY(make_wedges(scene, r->basis, r->creases, err));
+    MODAL_TRY(modal_render_solids_make(scene, r->basis, err));
 done:
     if (status != MODAL_OK) modal_render_scene_free(scene);
     return status;
@@ -263,6 +268,9 @@ void modal_render_scene_free(modal_render_scene *s)
     modal_free(&s->materials);
     modal_free(&s->uv);
     modal_free(&s->triangle_uv);
+    modal_free(&s->rest);
+    modal_free(&s->rest_normals);
+    modal_free(&s->solids);
     modal_creases_free(&s->wedges.creases);
     modal_free(&s->wedges.corners);
     modal_free(&s->wedges.ring_offsets);
@@ -276,6 +284,8 @@ int64_t modal_render_scene_bytes(const modal_render_scene *s)
     int64_t bytes = 17 * s->n_triangles + 16 * (int64_t)(s->n_objects + 1) + MODAL_SHADE_MATERIAL * 4 * (int64_t)s->n_materials;
     bytes += 8 * s->n_uv + (s->triangle_uv ? 12 * s->n_triangles : 0) + 16 * (int64_t)s->images.n_levels + 8 * (int64_t)(s->images.n_images + s->n_materials);
     for (int32_t i = 0; i < s->images.n_parts; i++) bytes += 4 * s->images.part_texels[i];
+    for (int32_t i = 0; i < s->images.n_solids; i++) bytes += modal_octree_tables_bytes(s->images.solids[i].tables) + (int64_t)sizeof *s->solids;
+    bytes += (s->rest ? 12 : 0) * s->n_points + 12 * s->n_rest_normals;
     if (!c->corners) return bytes;
     bytes += 12 * c->n_triangles + 12 * c->n_wedges + 12 * c->face_offsets[c->n_wedges];
     return bytes + 4 * MODAL_TILE * s->wedges.ring_offsets[(c->n_wedges + MODAL_TILE - 1) / MODAL_TILE] + c->n_wedges / 4;

@@ -29,7 +29,7 @@ const modal_array modal_render_arrays[MODAL_RENDER_BUFFERS] = {
 
 const char *const modal_render_pass_names[MODAL_RENDER_PASSES] = {"normals", "shadows", "visibility", "layers", "shading"};
 
-enum { PARTS = 48 };
+enum { PARTS = 48 + 3 * MODAL_RENDER_SOLIDS };
 
 /* On one device: the scene's arrays, and those between the operations, of one frame. */
 typedef struct opened_stage {
@@ -139,6 +139,33 @@ static void set_weights(modal_shadow_blur_task *blur)
     MODAL_TRY(add_part(o, stream, from, count, sizeof *(member), &part, err)); \
     (member) = part
 
+/* Octree textures, and the points at rest. */
+static modal_status make_solids(opened_stage *o, modal_stream *stream, modal_paint *paint, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_render_scene *scene = o->stage->scene;
+    const int32_t n = scene->images.n_solids;
+    modal_paint_solid *solids = NULL;
+    void *part;
+    if (n == 0) return MODAL_OK;
+    MODAL_TRY(modal_alloc(&solids, n, sizeof *solids, "textures", err));
+    for (int32_t i = 0; i < n; i++) {
+        const modal_octree_tables *t = scene->images.solids[i].tables;
+        solids[i] = scene->solids[i];
+        PART(solids[i].grid.top, t->top, t->n_top);
+        PART(solids[i].grid.masks, t->masks, t->n_masks);
+        MODAL_TRY(add_part(o, stream, t->records, t->n_records, 8 * modal_octree_value_bytes(t->grid.channels), &part, err));
+        solids[i].grid.records = part;
+    }
+    PART(paint->solids, solids, n);
+    PART(paint->rest, scene->rest, 3 * scene->n_points);
+    PART(paint->rest_normals, scene->rest_normals, 3 * scene->n_rest_normals);
+    MODAL_TRY(modal_device_stream_wait(&o->device, stream, err)); /* `solids` has been read */
+done:
+    modal_free(&solids);
+    return status;
+}
+
 /* Materials and their images. */
 static modal_status make_paint(opened_stage *o, modal_stream *stream, modal_paint *paint, modal_error *err)
 {
@@ -150,11 +177,13 @@ static modal_status make_paint(opened_stage *o, modal_stream *stream, modal_pain
     int64_t n_texels = 0, at = 0;
     PART(paint->triangle_materials, scene->triangle_materials, scene->n_triangles);
     PART(paint->materials, scene->materials, MODAL_SHADE_MATERIAL * (int64_t)scene->n_materials);
-    if (images->n_images == 0) return MODAL_OK;
+    if (images->n_images + images->n_solids == 0) return MODAL_OK;
     for (int i = 0; i < 256; i++) linear[i] = modal_srgb_to_linear((uint8_t)i);
     for (int32_t i = 0; i < images->n_parts; i++) n_texels += images->part_texels[i];
     PART(paint->linear, linear, 256);
     PART(paint->material_images, images->of_material[0], 2 * (int64_t)scene->n_materials);
+    MODAL_TRY(make_solids(o, stream, paint, err));
+    if (images->n_images == 0) goto wait;
     PART(paint->images, images->images, images->n_images);
     PART(paint->levels, images->levels, images->n_levels);
     PART(paint->uv, scene->uv, 2 * scene->n_uv);
@@ -162,6 +191,7 @@ static modal_status make_paint(opened_stage *o, modal_stream *stream, modal_pain
     PART(paint->texels, NULL, 4 * n_texels);
     for (int32_t i = 0; i < images->n_parts; at += 4 * images->part_texels[i++])
         MODAL_TRY(modal_device_copy_in(&o->device, (uint8_t *)part + at, images->parts[i], 4 * images->part_texels[i], stream, err));
+wait:
     MODAL_TRY(modal_device_stream_wait(&o->device, stream, err)); /* `linear` has been read */
 done:
     return status;

@@ -15,7 +15,7 @@ typedef struct picture {
     unsigned cull, skip;
     int depths; /* only these */
     unsigned test;
-    const raster_paint *paint; /* or NULL */
+    raster_paint *paint; /* or NULL */
 } picture;
 
 /* What the back end draws of triangles [first, first + count): [height, width, samples] keys, or depths as bits. */

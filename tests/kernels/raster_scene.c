@@ -158,16 +158,57 @@ raster_paint raster_paint_new(harness *h, raster_scene *scene)
     return p;
 }
 
-void raster_paint_free(raster_paint *p) { free(p->uv), free(p->triangle_uv), free(p->triangle_materials); }
-
-modal_paint raster_paint_here(const raster_paint *p)
+void raster_paint_add_solids(harness *h, const raster_scene *scene, raster_paint *p)
 {
-    return (modal_paint){p->materials[0], p->triangle_materials, p->material_images[0], p->images, p->levels, p->texels[0], p->linear, p->uv, p->triangle_uv};
+    static const modal_octree_channels channels[2] = {MODAL_OCTREE_RGBA8, MODAL_OCTREE_FLOAT3};
+    uint32_t n_masks = 1, n_records = 0;
+    p->n_points = scene->n_points;
+    p->material_images[0][0] = p->material_images[3][0] = -2;
+    p->material_images[0][1] = p->material_images[1][1] = -3;
+    p->masks[0].first = 1;
+    for (int i = 0; i < 64; i++) {
+        if (i % 13 == 5) continue; /* a block that is not there */
+        p->masks[0].there |= (uint64_t)1 << i;
+        const uint64_t there = ~((uint64_t)0x1001 << i);
+        p->masks[n_masks++] = (modal_octree_mask){.there = there, .first = n_records};
+        n_records += (uint32_t)__builtin_popcountll(there);
+    }
+    for (int s = 0; s < 2; s++) {
+        const int64_t n = (s ? 24 : 8) * RASTER_SOLID_CELLS;
+        p->records[s] = harness_alloc(n, sizeof *p->records[s]);
+        for (int64_t i = 0; i < n; i++) {
+            const uint32_t bits = (uint32_t)(int64_t)(2147483648.0 + 2147483647.0 * harness_random(h));
+            if (s) p->records[s][i] = (float)harness_random(h);
+            else memcpy(&p->records[s][i], &bits, sizeof bits);
+        }
+        p->solids[s] = (modal_paint_solid){.grid = {.bits = 4, .top_bits = 0, .n_levels = 2, .channels = channels[s]},
+                                           .shift = {1.5f, 1.5f, 1.5f}, .scale = s ? 4.5f : 5.0f};
+    }
+    p->rest = harness_alloc(3 * p->n_points, sizeof *p->rest);
+    p->rest_normals = harness_alloc(3 * p->n_points, sizeof *p->rest_normals);
+    for (int64_t i = 0; i < 3 * p->n_points; i++) {
+        p->rest[i] = scene->points[i] + 0.02f * (float)harness_random(h);
+        p->rest_normals[i] = scene->normals[i] + 0.2f * (float)harness_random(h);
+    }
+}
+
+void raster_paint_free(raster_paint *p)
+{
+    free(p->uv), free(p->triangle_uv), free(p->triangle_materials);
+    free(p->records[0]), free(p->records[1]), free(p->rest), free(p->rest_normals);
+}
+
+modal_paint raster_paint_here(raster_paint *p)
+{
+    modal_paint paint = {p->materials[0], p->triangle_materials, p->material_images[0], p->images, p->levels, p->texels[0], p->linear, p->uv, p->triangle_uv};
+    for (int s = 0; s < 2; s++) p->solids[s].grid.top = &p->top, p->solids[s].grid.masks = p->masks, p->solids[s].grid.records = p->records[s];
+    if (p->n_points > 0) paint.solids = p->solids, paint.rest = p->rest, paint.rest_normals = p->rest_normals;
+    return paint;
 }
 
 modal_paint raster_paint_there(harness *h, const raster_paint *p)
 {
-    return (modal_paint){harness_input(h, p->materials, sizeof p->materials, 0),
+    modal_paint paint = {harness_input(h, p->materials, sizeof p->materials, 0),
                          harness_input(h, p->triangle_materials, 4 * p->n_triangles, 0),
                          harness_input(h, p->material_images, sizeof p->material_images, 0),
                          harness_input(h, p->images, sizeof p->images, 0),
@@ -176,4 +217,16 @@ modal_paint raster_paint_there(harness *h, const raster_paint *p)
                          harness_input(h, p->linear, sizeof p->linear, 0),
                          harness_input(h, p->uv, 24 * p->n_triangles, 0),
                          harness_input(h, p->triangle_uv, 12 * p->n_triangles, 0)};
+    if (p->n_points == 0) return paint;
+    modal_paint_solid solids[2];
+    for (int s = 0; s < 2; s++) {
+        solids[s] = p->solids[s];
+        solids[s].grid.top = harness_input(h, &p->top, sizeof p->top, 0);
+        solids[s].grid.masks = harness_input(h, p->masks, sizeof p->masks, 0);
+        solids[s].grid.records = harness_input(h, p->records[s], (s ? 96 : 32) * RASTER_SOLID_CELLS, 0);
+    }
+    paint.solids = harness_input(h, solids, sizeof solids, 0);
+    paint.rest = harness_input(h, p->rest, 12 * p->n_points, 0);
+    paint.rest_normals = harness_input(h, p->rest_normals, 12 * p->n_points, 0);
+    return paint;
 }

@@ -356,6 +356,9 @@ static void run(harness *h)
     inputs painted = here;
     painted.mesh = raster_scene_here(&s), painted.painted = &paint, painted.paint = raster_paint_here(&paint);
     for (int samples = 1; samples <= 8; samples = samples == 1 ? 4 : 2 * samples) check(h, &painted, &s, samples, MODAL_SHADOW_VSM);
+    raster_paint_add_solids(h, &s, &paint);
+    painted.paint = raster_paint_here(&paint);
+    for (int samples = 1; samples <= 8; samples = samples == 1 ? 4 : 2 * samples) check(h, &painted, &s, samples, MODAL_SHADOW_NONE);
     raster_paint_free(&paint);
     free(of), free(before);
     raster_scene_free(&s);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Octree textures on what moves. usage: check_texture.py BIN_FOLDER REPOSITORY
-modaldeform --texture: its values at the points in vtkhdf, ply and glb, beside modaltex sample; shares, orders, splits; what is refused."""
+modaldeform --texture: its values at the points in vtkhdf, ply and glb, beside modaltex sample; shares, orders, splits; what is refused.
+modalrender: a look's images of colours and of normals that are octree textures, at rest, moved and deformed, beside modaltex sample."""
+import json
 import os
 import subprocess
 import sys
@@ -114,8 +116,159 @@ def main():
         validate("bad.vtkhdf", 1)
 
 
+def write_points(path, points):
+    n = len(points) // 3 * 3  # triangles of them, so that it is a surface
+    with open(path, "wb") as f:
+        head = "ply\nformat binary_little_endian 1.0\nelement vertex %d\nproperty double x\nproperty double y\nproperty double z\n" % n
+        f.write((head + "element face %d\nproperty list uchar int vertex_indices\nend_header\n" % (n // 3)).encode())
+        f.write(np.ascontiguousarray(points[:n], "<f8").tobytes())
+        faces = np.empty(n // 3, np.dtype([("n", "u1"), ("v", "<i4", 3)]))
+        faces["n"], faces["v"] = 3, np.arange(n).reshape(-1, 3)
+        f.write(faces.tobytes())
+    return n
+
+
+def look(name, material, more=None, **others):
+    """Nothing but ambient light: colours are those of the image."""
+    materials = {"solid": {"ambient": [1, 1, 1], "diffuse": [0, 0, 0], "two_sided": True, **material}, **(more or {})}
+    put(name, json.dumps({"look": 1, "materials": materials, "default": "solid", "ambient": [1, 1, 1],
+                          "lights": [{"direction": [0, 0, -1], "colour": [0, 0, 0], "shadow": False}],
+                          "cameras": [{"direction": [-0.5, 1, -0.4]}], "background": [0, 0, 0], **others}))
+    return name
+
+
+def drawn(source, name, *words, frame=0):
+    run("modalrender", source, "r", "-f", "-q", "--look", name, "--size", "160x120", "--samples", 1, "--buffers",
+        "colour,position,normal,triangle,object", *words)
+    return {k: np.load(f"r/{k}/{frame:06}.npy") for k in ("colour", "position", "normal", "triangle", "object")}
+
+
+def at_rest(picture, now, rest, triangles):
+    """Which pixels show the objects, their weights of corners, and where they are at rest. now, rest: points of frames."""
+    seen = picture["triangle"] >= 0
+    corners = triangles[picture["triangle"][seen]]
+    a, b, c = (now[corners[:, k]].astype(float) for k in range(3))
+    x, u, v = picture["position"][seen] - a, b - a, c - a
+    uu, uv, vv, xu, xv = (np.einsum("ij,ij->i", p, q) for p, q in ((u, u), (u, v), (v, v), (x, u), (x, v)))
+    det = uu * vv - uv * uv
+    weights = np.stack([(xu * vv - xv * uv) / det, (xv * uu - xu * uv) / det], 1)
+    weights = np.column_stack([1 - weights.sum(1), weights])
+    return seen, corners, weights, np.einsum("ij,ijk->ik", weights, rest[corners])
+
+
+def samples_of(texture, points):
+    n = write_points("points.ply", points)
+    got = run("modaltex", "sample", texture, "points.ply", "v.ply", "-f")
+    must("outside" not in got.stderr, got.stderr)
+    return n, colours("v.ply")[0]
+
+
+def render():
+    def frames(source, folder, *words):
+        run("modaldeform", source, folder, "-f", *words)
+        with h5py.File(f"{folder}/sequence.vtkhdf") as f:
+            v = f["VTKHDF"]
+            points = v["Points"][:].reshape(v["Steps"].attrs["NSteps"], -1, 3)
+            normals = v["PointData/Normals"][:].reshape(points.shape)
+            return points, normals, v["Polygons/Connectivity"][:].reshape(-1, 3)
+
+    linear = lambda c: np.where(c <= 10.3, c / 255 / 12.92, ((c / 255 + 0.055) / 1.055) ** 2.4)
+    run("modalsim", "b.h5", "t.h5", "--duration", 0.1, "--fps", 100, "--initial", "0=1", "-f")
+    points, normals, triangles = frames("t.h5", "d")
+    _, own, _ = frames("b.h5", "rest", "--modes", "0", "--frames", "0")
+    with h5py.File("b.h5") as f:
+        rest = np.empty((len(f["shapes/0000/surface/user_vertex"]), 3))
+        rest[f["shapes/0000/surface/user_vertex"][:]] = f["shapes/0000/surface/rest_positions"][:]
+    # colours, at rest and bent: those of the same places of the texture
+    cases = (("b.h5", 0, rest, own[0]), ("t.h5", 7, points[7], normals[7]))
+    for source, frame, now, _ in cases:
+        p = drawn(source, look("l.json", {"image": "tex.h5"}), frame=frame)
+        seen, _, _, place = at_rest(p, now, rest, triangles)
+        n, want = samples_of("tex.h5", place)
+        must(n > 500, "the picture shows", n)
+        off = np.abs(p["colour"][seen][:n] - linear(want[:, :3]))
+        must(off.max() < 0.006, source, "colours are off by", off.max())  # half of 1 / 255, where a step of sRGB is longest
+        must(len(np.unique(np.rint(50 * p["colour"][seen]), axis=0)) > 40, "one colour")
+    moved = np.abs(points[7] - rest).max()
+    must(moved > 0.03, "nothing moves", moved)
+    # normals: a field of directions in the coordinates of the object
+    run("modaltex", "build", "b.h5", "n.h5", "--resolution", 64, "--channels", "float3", "-f")
+    with h5py.File("n.h5", "r+") as f:
+        k, size, origin = f["samples/key"][:], f["tree"].attrs["size"], f["tree/origin"][:]
+        bits = lambda axis: sum(((k >> (3 * i + axis)) & 1) << i for i in range(20))
+        x = origin + np.stack([bits(a) for a in range(3)], 1) * size / 64
+        n = np.array([0.3, -0.2, 1]) + x * [1, 3, -2]
+        f["samples/values"][:] = n / np.linalg.norm(n, axis=1)[:, None]
+    field = lambda x: (np.array([0.3, -0.2, 1]) + x * [1, 3, -2]) / np.linalg.norm(np.array([0.3, -0.2, 1]) + x * [1, 3, -2], axis=1)[:, None]
+    unit = lambda v: v / np.linalg.norm(v, axis=1)[:, None]
+
+    def turned(corners, weights, x, points, normals, rest, own):
+        """By formats/look.md: from the frame at rest to that of the deformed surface."""
+        m, n = (unit(np.einsum("ij,ijk->ik", weights, v[corners].astype(float))) for v in (own, normals))
+        frame = lambda p, axis: unit((lambda e: e - np.einsum("ij,ij->i", e, axis)[:, None] * axis)(p[corners[:, 1]] - p[corners[:, 0]].astype(float)))
+        s, t, value = frame(rest, m), frame(points, n), field(x)
+        part = lambda axis: np.einsum("ij,ij->i", value, axis)[:, None]
+        return unit(part(s) * t + part(np.cross(m, s)) * np.cross(n, t) + part(m) * n)
+
+    for source, frame, now, now_normals in cases:
+        p = drawn(source, look("l.json", {"image": "tex.h5", "normal_image": "n.h5", "two_sided": False}), "--crease", 180, frame=frame)
+        seen, corners, weights, place = at_rest(p, now, rest, triangles)
+        want = turned(corners, weights, place, now, now_normals, rest, own[0])
+        off = np.abs(p["normal"][seen] - want).max()
+        must(off < 2e-3, source, "normals are off by", off)
+        if source == "b.h5":  # nothing is deformed: those of the texture
+            must(np.abs(p["normal"][seen] - field(place)).max() < 2e-3, "normals at rest", np.abs(p["normal"][seen] - field(place)).max())
+    # a turned object, and one of another shape, which has a material of its own; the ground has none
+    put("places.csv", "0,0,-1,0,0,0,0,0,90\n1,1,-1,0,0,0.6,0,0,0\n")
+    run("modalplace", "places.csv", "two.h5", "b.h5", "other.h5", "-f")
+    plain = {"plain": {"ambient": [0.25, 0.5, 0.75]}}
+    name = look("l.json", {"image": "tex.h5", "normal_image": "n.h5", "two_sided": False}, plain,
+                shapes=[{"shape": 1, "material": "plain"}], ground={"height": -0.3, "material": "plain"})
+    p = drawn("two.h5", name)
+    with h5py.File("two.h5") as f:
+        pose = f["objects/rest_frame"][0]
+    must(np.abs(pose[:, :3] - np.eye(3)).max() > 0.5, "the object is not turned", pose)
+    mine = p["object"] == 0
+    place = (p["position"][mine] - pose[:, 3]) @ pose[:, :3]
+    n, want = samples_of("tex.h5", place)
+    must(n > 500 and np.abs(p["colour"][mine][:n] - linear(want[:, :3])).max() < 0.006, n, np.abs(p["colour"][mine][:n] - linear(want[:, :3])).max())
+    off = np.abs(p["normal"][mine] - field(place) @ pose[:, :3].T).max()
+    must(off < 2e-3, "normals of a turned object", off)
+    must((np.abs(p["colour"][p["object"] == 1] - [0.25, 0.5, 0.75]) < 1e-6).all(), "the other shape's colour")
+    # any number of threads, shares and samples; what is seen through; both together with an image
+    for words in (("--samples", 8), ("--samples", 4, "--shadow", "hard")):
+        for j in (1, 3):
+            run("modalrender", "two.h5", f"j{j}", "-f", "-q", "--look", name, "--size", "160x120", "-j", j, *words)
+        with open("j1/png/000000.png", "rb") as f, open("j3/png/000000.png", "rb") as g:
+            must(f.read() == g.read(), words, "threads differ")
+    run("modaltex", "build", "b.h5", "half.h5", "--resolution", 32, "-f")
+    put("fill.json", '{"layers": [{"kind": "fill", "value": [1, 0, 0]}]}')
+    run("modaltex", "paint", "half.h5", "fill.json", "red.h5", "-f")
+    with h5py.File("red.h5", "r+") as f:
+        f["samples/values"][:, 3] = 102
+    name = look("l.json", {"image": "red.h5", "alpha": "blend", "two_sided": False}, background=[0, 0, 1])
+    p = drawn("t.h5", name)["colour"]
+    must(np.abs(p - [0.4, 0, 0.6]).max(2).min() < 1e-5 and np.abs(p[0, 0] - [0, 0, 1]).max() < 1e-6, "what is seen through", p[60, 80])
+    # refused
+    no = lambda material, says, code=3, **more: run("modalrender", "t.h5", "no", "--look", look("bad.json", material, **more), code=code, says=says)
+    no({"image": "tex.h5", "alpha": "cutout"}, "bad.json: material solid: is cut out, which takes an image, not tex.h5")
+    no({"image": "tex.h5"}, "bad.json: material solid: tex.h5 is of a surface, not of the ground", ground={"material": "solid"})
+    no({"image": "f.h5"}, "f.h5: colours need rgba8, not float3")
+    no({"image": "other_tex.h5"}, "other_tex.h5: built around no surface of the basis")
+    no({"image": "none.h5"}, "none.h5: ")
+    no({"image": "b.h5"}, "b.h5: ")
+    run("modaltex", "build", "b.h5", "one.h5", "--resolution", 32, "--channels", "float", "-f")
+    no({"normal_image": "one.h5"}, "one.h5: normals need rgba8 or float3, not float")
+    run("modalrender", "two.h5", "no", "--look", look("bad.json", {"image": "tex.h5"}), code=3,
+        says="material solid: tex.h5 was built around another surface than that of shape 1")
+    run("modaltex", "pack", "bad.json", "no.h5", code=3, says="bad.json: material solid has an octree texture, which is no image to be packed")
+    run("modaldeform", "t.h5", "no", "--format", "glb", "--look", "bad.json", code=3, says="tex.h5")
+    must(not os.path.exists("no") and not os.path.exists("no.h5"), "no is there")
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         main()
+        render()
     print("textures on moving meshes ok")

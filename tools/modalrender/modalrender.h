@@ -52,6 +52,13 @@ typedef struct modalrender_request {
     int64_t memory_limit; /* bytes; 0: none */
 } modalrender_request;
 
+/* An octree texture of the look. */
+typedef struct modalrender_solid {
+    modal_octree_tables tables;
+    uint8_t *wears;   /* [shapes of the basis] */
+    const char *name; /* as the look has it */
+} modalrender_solid;
+
 typedef struct modalrender_input {
     modalrender_given *given; /* instead of a trajectory, which then has times only, and the basis no modes; or NULL */
     modal_trajectory trajectory;
@@ -62,7 +69,10 @@ typedef struct modalrender_input {
     pthread_mutex_t hdf5; /* held by who uses HDF5 */
     tool_look look;
     modal_textures textures;   /* the look's images */
-    modal_render_images images; /* the same for the scene */
+    int32_t n_solids;
+    modalrender_solid solids[MODAL_RENDER_SOLIDS];
+    modal_render_solid scene_solids[MODAL_RENDER_SOLIDS];
+    modal_render_images images; /* all of them for the scene */
     const modal_look_camera *camera;
     int64_t start, step, n; /* frame i is the trajectory's start + i step */
     int64_t number, n_all;  /* the number of frame 0 among those of all shares */
@@ -106,6 +116,12 @@ modal_status modalrender_write_pick(const modalrender_request *r, const modalren
 /* Reads the look's images, if it has some. */
 modal_status modalrender_read_images(tool *t, const modalrender_request *r, modalrender_input *in, modal_error *err);
 void modalrender_free_images(modalrender_input *in);
+
+/* ---- modalrender_solids.c ---- */
+
+/* After the images, where some material has one. */
+modal_status modalrender_read_solids(tool *t, modalrender_input *in, modal_error *err);
+void modalrender_free_solids(modalrender_input *in);
 
 /* ---- modalrender_outputs.c ---- */
 

@@ -47,6 +47,7 @@ modal_status modalrender_read_images(tool *t, const modalrender_request *r, moda
     to->n_parts = textures->n_classes;
     to->n_images = textures->n_images;
     tool_stage(t, "images", tool_seconds() - start, 4 * first);
+    MODAL_TRY(modalrender_read_solids(t, in, err));
 done:
     if (status != MODAL_OK) modalrender_free_images(in);
     return status;
@@ -58,5 +59,6 @@ void modalrender_free_images(modalrender_input *in)
                    (void *)(uintptr_t)in->images.part_texels}; /* ours */
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) modal_free(&all[i]);
     in->images = (modal_render_images){0};
+    modalrender_free_solids(in);
     modal_textures_free(&in->textures);
 }

@@ -303,7 +303,7 @@ static modal_status set_scene(modalrender_request *r, modalrender_input *in, mod
     MODAL_TRY(modal_render_bounds_new(&bounds, direction, in->camera->up, &in->basis, &source, &in->trajectory, err));
     if (in->given) MODAL_TRY(modalrender_given_bounds(in, &bounds, err));
     place_ground(in, &bounds, !r->look_path, &ground);
-    const modal_render_scene_request scene = {.basis = &in->basis, .look = look, .images = in->images.n_images > 0 ? &in->images : NULL,
+    const modal_render_scene_request scene = {.basis = &in->basis, .look = look, .images = in->images.of_material ? &in->images : NULL,
                                               .ground = look->ground_material >= 0 ? &ground : NULL, .shadow_alpha = r->shadow_alpha,
                                               .creases = r->creases};
     MODAL_TRY(modal_render_scene_new(&in->scene, &scene, err));

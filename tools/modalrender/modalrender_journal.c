@@ -78,8 +78,13 @@ static modal_status hash_scene(const modalrender_input *in, char text[MODAL_HASH
     modal_hash_array(h, "views", in->views, in->n_views, sizeof *in->views);
     modal_hash_array(h, "images", s->images.images, s->images.n_images, sizeof *s->images.images);
     modal_hash_array(h, "levels", s->images.levels, s->images.n_levels, sizeof *s->images.levels);
-    if (s->images.n_images > 0) modal_hash_array(h, "of materials", s->images.of_material, s->n_materials, sizeof *s->images.of_material);
+    if (s->images.of_material) modal_hash_array(h, "of materials", s->images.of_material, s->n_materials, sizeof *s->images.of_material);
     for (int32_t i = 0; i < s->images.n_parts; i++) modal_hash_array(h, "texels", s->images.parts[i], 4 * s->images.part_texels[i], 1);
+    for (int32_t i = 0; i < s->images.n_solids; i++) {
+        const modal_octree_tables *tables = s->images.solids[i].tables;
+        modal_hash_array(h, "cells", tables->masks, tables->n_masks, sizeof *tables->masks);
+        modal_hash_array(h, "corners", tables->records, tables->n_records, 8 * modal_octree_value_bytes(tables->grid.channels));
+    }
     modal_hash_text(h, text);
 done:
     modal_hash_delete(h);
