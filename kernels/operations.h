@@ -56,7 +56,10 @@ extern "C" {
     OPERATION(tled_layout,          modal_tled_layout,          1, 1) \
     OPERATION(tled_step,            modal_tled_step,            1, 1) \
     OPERATION(octree_lookup,        modal_octree_lookup,        1, 1) \
-    OPERATION(surface_flow,         modal_surface_flow,         1, 1)
+    OPERATION(surface_flow,         modal_surface_flow,         1, 1) \
+    OPERATION(octree_mipmap,        modal_octree_mipmap,        1, 1) \
+    OPERATION(octree_bake,          modal_octree_bake,          1, 1) \
+    OPERATION(push_pull,            modal_push_pull,            1, 1)
 /* clang-format on */
 
 typedef struct modal_stream modal_stream; /* kernels/device.h has both */

@@ -272,6 +272,33 @@ static modal_status tree_rules(const modal_checker *checker, modal_octree *o)
     return MODAL_OK;
 }
 
+/* One array of all levels; the tree is sound. */
+static modal_status read_mipmaps(const modal_h5_in *in, const modal_h5_place *root, modal_octree *o)
+{
+    modal_status status = MODAL_OK;
+    modal_h5_place place = nowhere;
+    void *values = NULL;
+    const size_t bytes = modal_octree_value_bytes(o->channels);
+    const int rgba = o->channels == MODAL_OCTREE_RGBA8, width = modal_octree_width(o->channels);
+    MODAL_TRY(modal_h5_enter(in, root, "mipmaps", MODAL_H5_OPTIONAL, &place));
+    if (place.id == H5I_INVALID_HID) goto done;
+    MODAL_TRY(modal_alloc(&o->mipmaps, o->n_nodes, bytes, "mip levels", in->checker.err));
+    for (int level = 0; level < o->depth; level++) {
+        char name[16], where[32];
+        int64_t dims[2] = {o->node_offsets[level + 1] - o->node_offsets[level], width};
+        snprintf(name, sizeof name, "%02d", level);
+        snprintf(where, sizeof where, "/mipmaps/%s", name);
+        MODAL_TRY(modal_h5_read_array(in, &place, name, rgba ? MODAL_H5_U8 : MODAL_H5_F32, 2, dims, MODAL_H5_REQUIRED, &values));
+        if (values && !rgba) MODAL_TRY(modal_rule_finite_float(&in->checker, where, values, dims[0], width, (modal_axes){"node", "number"}));
+        if (values) memcpy((char *)o->mipmaps + bytes * (size_t)o->node_offsets[level], values, bytes * (size_t)dims[0]);
+        modal_free(&values);
+    }
+done:
+    modal_free(&values);
+    modal_h5_leave(&place);
+    return status;
+}
+
 static modal_status read_all(const modal_h5_in *in, modal_octree_file *file)
 {
     modal_status status = MODAL_OK;
@@ -289,8 +316,10 @@ static modal_status read_all(const modal_h5_in *in, modal_octree_file *file)
     if (!o->keys || !o->cells || !o->node_offsets) goto done;
     MODAL_TRY(key_rules(&in->checker, o, &sound));
     MODAL_TRY(modal_rule_offsets(&in->checker, "/tree/node_offsets", o->node_offsets, o->depth, o->n_nodes, &ascending));
-    if (sound && ascending) MODAL_TRY(tree_rules(&in->checker, o));
     if (sound && o->neighbours) MODAL_TRY(neighbour_rules(&in->checker, o));
+    if (!sound || !ascending) goto done;
+    MODAL_TRY(tree_rules(&in->checker, o));
+    MODAL_TRY(read_mipmaps(in, &root, o));
 done:
     modal_h5_leave(&root);
     return status;

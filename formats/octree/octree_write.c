@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
 #include "formats/h5/h5_util.h"
 #include "formats/h5/provenance_h5.h"
 #include "formats/octree/octree_h5.h"
@@ -56,6 +58,24 @@ done:
     return modal_h5_end_group(&group, status, err);
 }
 
+static modal_status write_mipmaps(hid_t root, const modal_octree *o, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    hid_t group = H5I_INVALID_HID;
+    const size_t bytes = modal_octree_value_bytes(o->channels);
+    if (!o->mipmaps) return MODAL_OK;
+    MODAL_TRY(modal_h5_make_group(root, "mipmaps", &group, err));
+    for (int level = 0; level < o->depth; level++) {
+        char name[16];
+        const int64_t dims[2] = {o->node_offsets[level + 1] - o->node_offsets[level], modal_octree_width(o->channels)};
+        snprintf(name, sizeof name, "%02d", level);
+        MODAL_TRY(modal_h5_write_array(group, name, o->channels == MODAL_OCTREE_RGBA8 ? MODAL_H5_U8 : MODAL_H5_F32, 2, dims,
+                                       (const char *)o->mipmaps + bytes * (size_t)o->node_offsets[level], err));
+    }
+done:
+    return modal_h5_end_group(&group, status, err);
+}
+
 modal_status modal_octree_write(const char *path, const modal_octree_file *file, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -70,6 +90,7 @@ modal_status modal_octree_write(const char *path, const modal_octree_file *file,
     MODAL_TRY(write_tree(h5, o, err));
     MODAL_TRY(write_samples(h5, o, err));
     MODAL_TRY(write_flow(h5, &file->flow, err));
+    MODAL_TRY(write_mipmaps(h5, o, err));
     MODAL_TRY(modal_provenance_write(h5, file->provenance, file->n_provenance, err));
 done:
     status = modal_h5_finish(&h5, status, err);

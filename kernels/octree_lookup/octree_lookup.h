@@ -5,11 +5,17 @@
  *   trilinear:  the interpolant of the corners of the cell floor(p) at p - floor(p)
  *   nearest:    the corner that is nearest; halves go up
  *
+ *   with levels: between two mip levels, "quadrilinear". A level of octave o has nodes of 2^o lattice points a side; its lattice points
+ *               are their middles, at (i - 1/2) 2^o - 1/2, so a point p is at (p + 1/2) 2^-o + 1/2 there. For a footprint of 2^l
+ *               cells a point gets a + t (b - a), a and b the trilinear values of the octaves around l (0: the finest), t the
+ *               fraction of the way; below 0, or no number, the finest, above the last octave that.
+ *
  * A point whose cell has no record, or which is not finite, gets `outside` in every number (RGBA8: outside_rgba8).
  * Sizes: any, 0 included. Alignment: records as 16 bytes, the rest as its type. Aliasing: values and found overlap nothing.
  * Range: points in cells, 0 <= p < 2^bits; what a float32 keeps of them is 24 - bits bits of a cell.
  * Error: |value - exact| <= 12 e max|corner| for float numbers, e = FLT_EPSILON / 2; RGBA8 numbers are rounded to nearest, from
- * numbers in error by 12 e 255. nearest is exact.
+ * numbers in error by 12 e 255. nearest is exact. With levels: 24 e max|corner|, and what moving a point of
+ * a level by 2 e (2^(bits - o) + 1) changes.
  * Determinism: the same bytes for any number of threads; no atomics. */
 #ifndef MODAL_KERNELS_OCTREE_LOOKUP_H
 #define MODAL_KERNELS_OCTREE_LOOKUP_H
@@ -39,9 +45,20 @@ typedef struct modal_octree_grid {
 
 typedef enum modal_octree_filter { MODAL_OCTREE_NEAREST, MODAL_OCTREE_TRILINEAR } modal_octree_filter;
 
+enum { MODAL_OCTREE_MIPS = 20 };
+
+/* A mip level: bits of the grid are those of the finest less the octave, and one. */
+typedef struct modal_octree_mip {
+    modal_octree_grid grid;
+    int octave;
+} modal_octree_mip;
+
 struct modal_octree_lookup_task {
     modal_octree_grid grid;
     modal_octree_filter filter;
+    int n_mips;                   /* 0 to MODAL_OCTREE_MIPS */
+    const modal_octree_mip *mips; /* [n_mips] octaves ascend from 1 on; in main memory, read before the operation returns */
+    const float *levels;          /* [n_points] log2 of the footprint in cells; or NULL: 0. Of nearest look-ups not read */
     int64_t n_points;
     const float *points; /* [n_points, 3] in cells */
     float outside;

@@ -13,13 +13,13 @@ typedef struct group {
     float f[3][GROUP];
 } group;
 
-static void begin(const modal_octree_lookup_task *task, int64_t first, group *w)
+/* points [w->n, 3] */
+static void begin(const modal_octree_grid *g, const float *points, group *w)
 {
-    const modal_octree_grid *g = &task->grid;
     const float side = (float)((uint32_t)1 << g->bits);
     const int down = 2 * g->n_levels;
     for (int64_t i = 0; i < w->n; i++) {
-        const float *p = task->points + 3 * (first + i);
+        const float *p = points + 3 * i;
         const int in = p[0] >= 0 && p[1] >= 0 && p[2] >= 0 && p[0] < side && p[1] < side && p[2] < side;
         for (int k = 0; k < 3; k++) {
             w->cell[k][i] = in ? (uint32_t)p[k] : 0;
@@ -83,6 +83,67 @@ static void look_up(const modal_octree_lookup_task *task, int64_t first, const g
     }
 }
 
+/* Trilinear numbers [GROUP, 4] of a group's points that want this level: 0 the finest, 1 the first mip, ... */
+static void look_up_mip(const modal_octree_lookup_task *task, int64_t first, int mip, const int8_t *wanted, group *w, float (*numbers)[4], uint8_t *found)
+{
+    const modal_octree_grid *g = mip ? &task->mips[mip - 1].grid : &task->grid;
+    const float scale = mip ? 1.0f / (float)(1u << task->mips[mip - 1].octave) : 1, half = mip ? 0.5f : 0;
+    const int rgba = g->channels == MODAL_OCTREE_RGBA8, width = modal_octree_width(g->channels);
+    float points[GROUP][3] = {{0}}, v[8];
+    for (int64_t i = 0; i < w->n; i++)
+        for (int k = 0; k < 3; k++) points[i][k] = wanted[i] ? (task->points[3 * (first + i) + k] + half) * scale + half : -1;
+    begin(g, points[0], w);
+    descend(g, w);
+    for (int64_t i = 0; i < w->n; i++) {
+        if (!wanted[i]) continue;
+        found[i] = w->at[i] != UINT32_MAX;
+        for (int c = 0; c < width && found[i]; c++) {
+            const uint32_t *bytes = (const uint32_t *)g->records + 8 * (uint64_t)w->at[i];
+            const float *record = (const float *)g->records + 8 * ((uint64_t)width * w->at[i] + (uint64_t)c);
+            for (int k = 0; k < 8; k++) v[k] = rgba ? (float)(int32_t)(bytes[k] >> 8 * c & 255) : record[k];
+            numbers[i][c] = interpolate(v, w->f[0][i], w->f[1][i], w->f[2][i], MODAL_OCTREE_TRILINEAR);
+        }
+    }
+}
+
+/* A group's points are gone through level by level, of those that are wanted; most groups want two. */
+static void look_up_levels(const modal_octree_lookup_task *task, int64_t first, group *w)
+{
+    const int rgba = task->grid.channels == MODAL_OCTREE_RGBA8, width = modal_octree_width(task->grid.channels);
+    int low[GROUP], most = 0, least = MODAL_OCTREE_MIPS;
+    float part[GROUP], fine[GROUP][4], coarse[GROUP][4];
+    uint8_t found[GROUP] = {0}, found_coarse[GROUP] = {0};
+    for (int64_t i = 0; i < w->n; i++) {
+        const float level = task->levels[first + i];
+        for (low[i] = 0; low[i] < task->n_mips && level >= (float)task->mips[low[i]].octave;) low[i]++;
+        const int octave = low[i] ? task->mips[low[i] - 1].octave : 0;
+        part[i] = low[i] == task->n_mips || !(level > 0) ? -1 : (level - (float)octave) / (float)(task->mips[low[i]].octave - octave);
+        if (low[i] > most) most = low[i];
+        if (low[i] < least) least = low[i];
+    }
+    for (int mip = least; mip <= most; mip++) {
+        int8_t wanted[GROUP], above[GROUP];
+        int any = 0, any_above = 0;
+        for (int64_t i = 0; i < w->n; i++) {
+            any |= wanted[i] = low[i] == mip;
+            any_above |= above[i] = low[i] == mip && part[i] >= 0;
+        }
+        if (any) look_up_mip(task, first, mip, wanted, w, fine, found);
+        if (any_above) look_up_mip(task, first, mip + 1, above, w, coarse, found_coarse);
+    }
+    for (int64_t i = 0; i < w->n; i++) {
+        const int there = found[i] && (part[i] < 0 || found_coarse[i]);
+        uint32_t packed = 0;
+        if (task->found) task->found[first + i] = (uint8_t)there;
+        for (int c = 0; c < width; c++) {
+            const float value = !there ? task->outside : part[i] < 0 ? fine[i][c] : fine[i][c] + part[i] * (coarse[i][c] - fine[i][c]);
+            if (!rgba) ((float *)task->values)[width * (first + i) + c] = value;
+            else if (there) packed |= (uint32_t)(int32_t)(value + 0.5f) << 8 * c;
+        }
+        if (rgba) ((uint32_t *)task->values)[first + i] = there ? packed : task->outside_rgba8;
+    }
+}
+
 modal_status modal_octree_lookup_cpu(const modal_octree_lookup_task *task, modal_stream *stream, modal_error *err)
 {
     (void)stream, (void)err;
@@ -91,7 +152,11 @@ modal_status modal_octree_lookup_cpu(const modal_octree_lookup_task *task, modal
     for (int64_t first = 0; first < n; first += GROUP) {
         group w;
         w.n = n - first < GROUP ? n - first : GROUP;
-        begin(task, first, &w);
+        if (task->levels && task->filter == MODAL_OCTREE_TRILINEAR) {
+            look_up_levels(task, first, &w);
+            continue;
+        }
+        begin(&task->grid, task->points + 3 * first, &w);
         descend(&task->grid, &w);
         look_up(task, first, &w);
     }

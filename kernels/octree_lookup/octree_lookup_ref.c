@@ -35,28 +35,50 @@ static double interpolate(const double corner[8], const double f[3], modal_octre
     return sum;
 }
 
-static void look_up(const modal_octree_lookup_task *task, int64_t i)
+/* Numbers of the look-up at p of a level: 0 where there is none. */
+static int numbers(const modal_octree_grid *g, int octave, const float *point, modal_octree_filter filter, double out[4])
 {
-    const modal_octree_grid *g = &task->grid;
     const int rgba = g->channels == MODAL_OCTREE_RGBA8, width = modal_octree_width(g->channels), n = rgba ? 1 : width;
     double p[3], corner[8];
-    for (int k = 0; k < 3; k++) p[k] = (double)task->points[3 * i + k];
+    for (int k = 0; k < 3; k++) p[k] = octave ? ldexp((double)point[k] + 0.5, -octave) + 0.5 : (double)point[k];
     const int64_t record = find(g, p);
-    uint32_t packed = 0;
-    if (task->found) task->found[i] = record >= 0;
-    for (int c = 0; c < width; c++) {
-        float value = task->outside;
-        if (record >= 0) {
-            for (int k = 0; k < 8; k++)
-                corner[k] = rgba ? ((const uint32_t *)g->records)[8 * record + k] >> 8 * c & 255
-                                 : (double)((const float *)g->records)[8 * (record * n + c) + k];
-            const double exact = interpolate(corner, p, task->filter);
-            value = (float)exact;
-            packed |= rgba ? (uint32_t)lrint(exact) << 8 * c : 0;
-        }
-        if (!rgba) ((float *)task->values)[width * i + c] = value;
+    for (int c = 0; c < width && record >= 0; c++) {
+        for (int k = 0; k < 8; k++)
+            corner[k] = rgba ? ((const uint32_t *)g->records)[8 * record + k] >> 8 * c & 255
+                             : (double)((const float *)g->records)[8 * (record * n + c) + k];
+        out[c] = interpolate(corner, p, filter);
     }
-    if (rgba) ((uint32_t *)task->values)[i] = record >= 0 ? packed : task->outside_rgba8;
+    return record >= 0;
+}
+
+static int numbers_of_level(const modal_octree_lookup_task *task, int64_t i, double out[4])
+{
+    const float *p = task->points + 3 * i;
+    const double level = task->levels && task->filter == MODAL_OCTREE_TRILINEAR ? (double)task->levels[i] : 0;
+    int above = 0;
+    double coarse[4];
+    while (above < task->n_mips && level >= task->mips[above].octave) above++;
+    const int low = above ? task->mips[above - 1].octave : 0;
+    if (!numbers(above ? &task->mips[above - 1].grid : &task->grid, low, p, task->filter, out)) return 0;
+    if (above == task->n_mips || !(level > 0)) return 1;
+    const modal_octree_mip *next = &task->mips[above];
+    if (!numbers(&next->grid, next->octave, p, task->filter, coarse)) return 0;
+    for (int c = 0; c < modal_octree_width(task->grid.channels); c++) out[c] += (level - low) / (next->octave - low) * (coarse[c] - out[c]);
+    return 1;
+}
+
+static void look_up(const modal_octree_lookup_task *task, int64_t i)
+{
+    const int rgba = task->grid.channels == MODAL_OCTREE_RGBA8, width = modal_octree_width(task->grid.channels);
+    double exact[4] = {0};
+    const int found = numbers_of_level(task, i, exact);
+    uint32_t packed = 0;
+    if (task->found) task->found[i] = (uint8_t)found;
+    for (int c = 0; c < width; c++) {
+        if (rgba) packed |= (uint32_t)lrint(exact[c]) << 8 * c;
+        else ((float *)task->values)[width * i + c] = found ? (float)exact[c] : task->outside;
+    }
+    if (rgba) ((uint32_t *)task->values)[i] = found ? packed : task->outside_rgba8;
 }
 
 modal_status modal_octree_lookup_ref(const modal_octree_lookup_task *task, modal_stream *stream, modal_error *err)

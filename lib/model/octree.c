@@ -16,6 +16,7 @@ void modal_octree_free(modal_octree *octree)
     modal_free(&octree->cells);
     modal_free(&octree->keys);
     modal_free(&octree->values);
+    modal_free(&octree->mipmaps);
     modal_free(&octree->triangles);
     modal_free(&octree->barycentric);
     modal_free(&octree->areas);

@@ -43,6 +43,7 @@ typedef struct modal_octree {
     int64_t *keys;                  /* [n_samples] Morton keys of lattice points, x in the lowest bit, ascending */
     modal_octree_channels channels;
     void *values;                   /* [n_samples] u8 [4], f32 [1] or f32 [3] */
+    void *mipmaps;                  /* [n_nodes] as values: means of the samples below each node; or NULL */
     int64_t n_triangles;            /* of the surface */
     int32_t *triangles;             /* [n_samples] the one that is nearest */
     float *barycentric;             /* [n_samples, 2] weights of its second and third vertex at the nearest point */

@@ -24,7 +24,7 @@ int64_t modal_octree_tables_bytes(const modal_octree_tables *t)
 }
 
 /* Cells that begin with a sample, in Morton order. */
-static modal_status list_cells(const modal_octree *o, int64_t **keys, modal_error *err)
+modal_status modal_octree_list_cells(const modal_octree *o, int64_t **keys, modal_error *err)
 {
     const int64_t width = (int64_t)1 << 3 * modal_octree_side_bits(o);
     const modal_status status = modal_alloc(keys, o->n_cells, sizeof **keys, "cells", err);
@@ -67,12 +67,17 @@ static modal_status make_masks(const int64_t *keys, modal_octree_tables *t, moda
         }
         first += counts[level];
     }
+    for (int64_t i = 0; n_levels == 0 && i < t->n_records; i++) { /* a lattice of one or two cells a side: the top has the records */
+        const uint64_t key = (uint64_t)keys[i];
+        const int64_t x = modal_morton_squeeze(key), y = modal_morton_squeeze(key >> 1), z = modal_morton_squeeze(key >> 2);
+        t->top[(((z << t->grid.top_bits) + y) << t->grid.top_bits) + x] = (uint32_t)i;
+    }
 done:
     return status;
 }
 
 /* The eight corners of every cell: all are samples. */
-static modal_status make_records(const modal_octree *o, const int64_t *keys, modal_octree_tables *t, modal_error *err)
+static modal_status make_records(const modal_octree_lattice *o, modal_octree_tables *t, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_bricks samples = {0};
@@ -84,7 +89,7 @@ static modal_status make_records(const modal_octree *o, const int64_t *keys, mod
     t->records = records;
 #pragma omp parallel for schedule(static) reduction(| : missing)
     for (int64_t i = 0; i < t->n_records; i++) {
-        const uint64_t key = (uint64_t)keys[i];
+        const uint64_t key = (uint64_t)o->cells[i];
         const uint32_t x = (uint32_t)modal_morton_squeeze(key), y = (uint32_t)modal_morton_squeeze(key >> 1), z = (uint32_t)modal_morton_squeeze(key >> 2);
         const int64_t own = modal_bricks_find(&samples, key >> 6);
         for (uint32_t k = 0; k < 8; k++) {
@@ -103,53 +108,79 @@ done:
     return status;
 }
 
-modal_status modal_octree_tables_make(const modal_octree *o, modal_octree_tables *t, modal_error *err)
+modal_status modal_octree_tables_of(const modal_octree_lattice *o, modal_octree_tables *t, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    int64_t *keys = NULL;
-    const int bits = modal_octree_bits(o);
+    const int bits = o->bits;
     *t = (modal_octree_tables){0};
-    const int n_levels = bits < 4 ? 1 : bits <= TWO_LEVELS ? 2 : (bits - TOP_BITS + 1) / 2;
+    const int n_levels = bits < 2 ? 0 : bits < 4 ? 1 : bits <= TWO_LEVELS ? 2 : (bits - TOP_BITS + 1) / 2;
     t->grid = (modal_octree_grid){.bits = bits, .top_bits = bits - 2 * n_levels, .n_levels = n_levels, .channels = o->channels};
     t->n_top = (int64_t)1 << 3 * t->grid.top_bits;
     t->n_records = o->n_cells;
-    memcpy(t->origin, o->origin, sizeof t->origin);
-    t->scale = (double)((int64_t)1 << bits) / o->size;
-    MODAL_TRY(list_cells(o, &keys, err));
-    MODAL_TRY(make_masks(keys, t, err));
-    MODAL_TRY(make_records(o, keys, t, err));
+    MODAL_TRY(make_masks(o->cells, t, err));
+    MODAL_TRY(make_records(o, t, err));
     t->grid.top = t->top;
     t->grid.masks = t->masks;
     t->grid.records = t->records;
 done:
-    modal_free(&keys);
     if (status != MODAL_OK) modal_octree_tables_free(t);
     return status;
 }
 
-modal_status modal_octree_sample(const modal_octree_tables *t, modal_octree_filter filter, const double *positions, int64_t n, void *values,
-                                 uint8_t *found, int64_t *n_outside, modal_error *err)
+modal_status modal_octree_tables_make(const modal_octree *o, modal_octree_tables *t, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int64_t *cells = NULL;
+    const int bits = modal_octree_bits(o);
+    *t = (modal_octree_tables){0};
+    MODAL_TRY(modal_octree_list_cells(o, &cells, err));
+    const modal_octree_lattice lattice = {bits, o->channels, o->n_cells, o->n_samples, cells, o->keys, o->values};
+    MODAL_TRY(modal_octree_tables_of(&lattice, t, err));
+    memcpy(t->origin, o->origin, sizeof t->origin);
+    t->scale = (double)((int64_t)1 << bits) / o->size;
+done:
+    modal_free(&cells);
+    return status;
+}
+
+modal_status modal_octree_sample_with(const modal_octree_tables *t, const modal_octree_lookup_task *with, float level, const double *positions, int64_t n,
+                                      int64_t *n_outside, modal_error *err)
 {
     enum { RUN = 1 << 20 };
     modal_status status = MODAL_OK;
-    const int64_t bytes = (int64_t)modal_octree_value_bytes(t->grid.channels);
-    float *points = NULL;
+    const int64_t bytes = (int64_t)modal_octree_value_bytes(t->grid.channels), most = n < RUN ? n : RUN;
+    float *points = NULL, *levels = NULL;
     uint8_t *own = NULL;
-    MODAL_TRY(modal_alloc(&points, 3 * (n < RUN ? n : RUN), sizeof *points, "points", err));
-    if (!found) MODAL_TRY(modal_alloc(&own, n, 1, "points", err));
-    uint8_t *const flags = found ? found : own;
+    MODAL_TRY(modal_alloc(&points, 3 * most, sizeof *points, "points", err));
+    if (with->n_mips) MODAL_TRY(modal_alloc(&levels, most, sizeof *levels, "points", err));
+    for (int64_t i = 0; with->n_mips && i < most; i++) levels[i] = level;
+    if (!with->found) MODAL_TRY(modal_alloc(&own, n, 1, "points", err));
+    uint8_t *const flags = with->found ? with->found : own;
     int64_t outside = 0;
     for (int64_t first = 0; first < n; first += RUN) {
         const int64_t count = n - first < RUN ? n - first : RUN;
         for (int64_t i = 0; i < 3 * count; i++) points[i] = (float)((positions[3 * first + i] - t->origin[i % 3]) * t->scale);
-        const modal_octree_lookup_task task = {.grid = t->grid, .filter = filter, .n_points = count, .points = points,
-                                               .values = (char *)values + bytes * first, .found = flags + first};
+        modal_octree_lookup_task task = *with;
+        task.grid = t->grid;
+        task.n_points = count;
+        task.points = points;
+        task.levels = levels;
+        task.values = (char *)with->values + bytes * first;
+        task.found = flags + first;
         MODAL_TRY(modal_octree_lookup_cpu(&task, NULL, err));
     }
     for (int64_t i = 0; i < n; i++) outside += !flags[i];
     *n_outside = outside;
 done:
     modal_free(&points);
+    modal_free(&levels);
     modal_free(&own);
     return status;
+}
+
+modal_status modal_octree_sample(const modal_octree_tables *t, modal_octree_filter filter, const double *positions, int64_t n, void *values,
+                                 uint8_t *found, int64_t *n_outside, modal_error *err)
+{
+    const modal_octree_lookup_task with = {.filter = filter, .values = values, .found = found};
+    return modal_octree_sample_with(t, &with, 0, positions, n, n_outside, err);
 }

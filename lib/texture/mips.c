@@ -44,6 +44,11 @@ uint8_t modal_srgb_from_linear(float value)
     return srgb_of(value);
 }
 
+void modal_srgb_least(float least[256])
+{
+    for (int i = 0; i < 256; i++) least[i] = i ? (float)linear_of((i - 0.5) / 255) : 0;
+}
+
 static uint8_t byte_of(float x) /* of [0, 1] */
 {
     const float scaled = x * 255 + 0.5f;

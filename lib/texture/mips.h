@@ -25,4 +25,7 @@ modal_status modal_mip_make(modal_mip_role role, double cutoff, int32_t width, i
 float modal_srgb_to_linear(uint8_t value);
 uint8_t modal_srgb_from_linear(float value);
 
+/* The least linear light that rounds to each byte; of 0 it is 0. */
+void modal_srgb_least(float least[256]);
+
 #endif

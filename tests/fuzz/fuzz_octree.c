@@ -41,6 +41,7 @@ static modal_status read_all(const char *path, modal_error *err)
         if (descend(o, o->keys[i]) != i || o->triangles[i] < 0 || o->triangles[i] >= o->n_triangles) abort();
         digest_add((const char *)o->values + i * (int64_t)modal_octree_value_bytes(o->channels), modal_octree_value_bytes(o->channels));
     }
+    if (o->mipmaps) digest_add(o->mipmaps, (size_t)o->n_nodes * modal_octree_value_bytes(o->channels));
     const int64_t width = (int64_t)1 << 3 * modal_octree_side_bits(o);
     for (int64_t i = o->node_offsets[o->depth - 1] * width; i < o->n_nodes * width; i++) begun += o->cells[i] < 0 && modal_octree_leaf_begins(o->cells[i]);
     if (begun != o->n_cells) abort();

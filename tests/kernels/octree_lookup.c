@@ -99,13 +99,12 @@ static void make(harness *h, dense *d, int bits, int n_levels, modal_octree_chan
 }
 
 /* What a look-up should give for number c, and the largest corner. */
-static double exact_value(const modal_octree_grid *g, const float *p, modal_octree_filter filter, int c, double *most)
+static double exact_value(const modal_octree_grid *g, const double *p, modal_octree_filter filter, int c, double *most)
 {
     const int rgba = g->channels == MODAL_OCTREE_RGBA8;
     double sum = 0, f[3];
     int64_t cell[3];
-    for (int k = 0; k < 3; k++) cell[k] = (int64_t)floorf(p[k]), f[k] = (double)p[k] - (double)cell[k];
-    *most = 0;
+    for (int k = 0; k < 3; k++) cell[k] = (int64_t)floor(p[k]), f[k] = p[k] - (double)cell[k];
     for (int k = 0; k < 8; k++) {
         const uint32_t bits = corner_bits(g, cell[0] + (k & 1), cell[1] + (k >> 1 & 1), cell[2] + (k >> 2), rgba ? 0 : c);
         float number;
@@ -139,8 +138,9 @@ static void compare(harness *h, const dense *d, modal_octree_filter filter, cons
                 if (rgba ? packed != 0x12345678u : got != -7.0f) harness_fail(h, "point %lld is outside and has another value", (long long)i);
                 continue;
             }
-            double most;
-            const double exact = exact_value(g, p, filter, c, &most), error = filter == MODAL_OCTREE_NEAREST ? 0 : 12 * 0x1p-24 * most;
+            double most = 0;
+            const double x[3] = {(double)p[0], (double)p[1], (double)p[2]};
+            const double exact = exact_value(g, x, filter, c, &most), error = filter == MODAL_OCTREE_NEAREST ? 0 : 12 * 0x1p-24 * most;
             harness_compare(h, "value", i, got, exact, rgba ? 0.5 + 12 * 0x1p-24 * 255 : error);
         }
     }
@@ -185,8 +185,85 @@ static void check(harness *h, int bits, int n_levels, modal_octree_channels chan
     free(points), free(d.there), free(d.top), free(d.masks), free(d.records);
 }
 
+/* What a look-up with a level should give, and what its coordinates' rounding may change. */
+static double exact_level(const dense *all, int n_mips, const int *octaves, const float *p, float level, int c, double *most, double *moved)
+{
+    double q[3], value[2] = {0, 0};
+    int above = 0;
+    *most = *moved = 0;
+    while (above < n_mips && level >= (float)octaves[above]) above++;
+    const int low = above ? octaves[above - 1] : 0, both = above < n_mips && level > 0;
+    for (int i = 0; i <= both; i++) {
+        const int octave = i ? octaves[above] : low;
+        for (int k = 0; k < 3; k++) q[k] = octave ? ldexp((double)p[k] + 0.5, -octave) + 0.5 : (double)p[k];
+        value[i] = exact_value(&all[above + i].grid, q, MODAL_OCTREE_TRILINEAR, c, most);
+        if (octave) *moved += 3 * 2 * 0x1p-24 * (ldexp(1, all[0].grid.bits - octave) + 1);
+    }
+    return both ? value[0] + ((double)level - low) / (octaves[above] - low) * (value[1] - value[0]) : value[0];
+}
+
+static void check_levels(harness *h, int bits, int step, modal_octree_channels channels, int64_t n, int shift)
+{
+    dense all[MODAL_OCTREE_MIPS + 1];
+    modal_octree_mip mips[MODAL_OCTREE_MIPS];
+    int octaves[MODAL_OCTREE_MIPS], n_mips = 0;
+    modal_error err = {0};
+    harness_case(h, "levels of %d octaves, %d bits, %s, %lld points", step, bits, modal_octree_channels_name(channels), (long long)n);
+    make(h, &all[0], bits, bits / 2, channels, 0.4);
+    for (int o = step; o <= bits; o += step) {
+        const int of = bits - o + 1;
+        make(h, &all[n_mips + 1], of, of / 2, channels, 1);
+        octaves[n_mips++] = o;
+    }
+    const int rgba = channels == MODAL_OCTREE_RGBA8, width = modal_octree_width(channels), stride = rgba ? 1 : width;
+    for (int i = 0; i <= n_mips; i++) {
+        modal_octree_grid *g = i ? &mips[i - 1].grid : &all[0].grid;
+        if (i) mips[i - 1] = (modal_octree_mip){all[i].grid, octaves[i - 1]};
+        g->top = harness_input(h, all[i].top, 4 * all[i].n_top, 0);
+        g->masks = harness_input(h, all[i].masks, (int64_t)sizeof *all[i].masks * all[i].n_masks, 0);
+        g->records = harness_input(h, all[i].records, 32 * (channels == MODAL_OCTREE_FLOAT3 ? 3 : 1) * all[i].n_cells, 0);
+    }
+    float *points = harness_alloc(3 * n + 3, sizeof *points), *levels = harness_alloc(n + 1, sizeof *levels);
+    for (int64_t i = 0; i < 3 * n; i++) points[i] = (float)((harness_random(h) * 0.51 + 0.5) * (1 << bits));
+    static const float odd[] = {NAN, -INFINITY, INFINITY, 0, -0.0f, 1, 1e-30f, -1};
+    for (int64_t i = 0; i < n; i++) levels[i] = i < 8 ? odd[i] : (float)((harness_random(h) * 0.6 + 0.5) * bits);
+    harness_output *out[2], *found[2];
+    for (int twice = 0; twice < 2; twice++) {
+        out[twice] = harness_new_output(h, stride * n, shift, NULL);
+        found[twice] = harness_new_output(h, (n + 3) / 4, shift, NULL);
+        const modal_octree_lookup_task task = {.grid = all[0].grid, .filter = MODAL_OCTREE_TRILINEAR, .n_mips = n_mips, .mips = mips, .n_points = n,
+                                               .levels = harness_input(h, levels, 4 * n, shift * 4), .points = harness_input(h, points, 12 * n, shift * 4),
+                                               .outside = -7.0f, .outside_rgba8 = 0x12345678u, .values = out[twice]->device,
+                                               .found = (uint8_t *)found[twice]->device};
+        harness_ok(h, h->kernels->octree_lookup(&task, h->stream, &err), &err);
+    }
+    harness_fetch(h);
+    harness_same(h, "second run", out[0], out[1]);
+    for (int64_t i = 0; i < n; i++) {
+        const float *p = points + 3 * i, side = (float)(1 << bits);
+        const int in = p[0] >= 0 && p[1] >= 0 && p[2] >= 0 && p[0] < side && p[1] < side && p[2] < side;
+        const int finest = !(levels[i] >= (float)octaves[0]); /* then the finest has a say */
+        const int there = in ? !finest || all[0].there[at(&all[0].grid, (int64_t)p[0], (int64_t)p[1], (int64_t)p[2])] : 0;
+        if (in && ((const uint8_t *)found[0]->host)[i] != there) harness_fail(h, "point %lld is %s", (long long)i, there ? "not found" : "found");
+        for (int c = 0; c < width && there; c++) {
+            double most, moved;
+            uint32_t packed;
+            memcpy(&packed, &out[0]->host[stride * i], sizeof packed);
+            const double exact = exact_level(all, n_mips, octaves, p, levels[i], c, &most, &moved);
+            const double error = (24 * 0x1p-24 + 2 * moved) * most; /* corners differ by at most 2 max */
+            harness_compare(h, "value", i, rgba ? (float)(packed >> 8 * c & 255) : out[0]->host[stride * i + c], exact, rgba ? 0.5 + error : error);
+        }
+    }
+    for (int i = 0; i <= n_mips; i++) free(all[i].there), free(all[i].top), free(all[i].masks), free(all[i].records);
+    free(points), free(levels);
+}
+
 static void run(harness *h)
 {
+    for (int c = 0; c < MODAL_OCTREE_CHANNELS; c++)
+        for (int step = 1; step <= 3; step++)
+            check_levels(h, step == 1 ? 5 : 6, step, (modal_octree_channels)c, h->quick ? 33 : 20001, step);
+
     static const struct { int bits, n_levels; } grids[] = {{3, 1}, {4, 2}, {5, 2}, {5, 1}, {6, 2}, {6, 3}};
     static const int64_t sizes[] = {0, 1, 31, 32, 33, 4000, 20001};
     for (int g = 0; g < (int)(sizeof grids / sizeof *grids); g++)

@@ -89,6 +89,7 @@ def check_values(points, faces):
         with h5py.File("f.h5", "r+") as f:
             must(f["tree"].attrs["n"] == n and len(f["tree/node_offsets"]) == {2: 7, 4: 4, 8: 3}[n], "depth")
             f["samples/values"][:] = np.stack([np.ones(len(x)), x @ [1, 2, -1], x[:, 2]], 1)
+            del f["mipmaps"]  # who changes values
         got = run("modaltex", "sample", "f.h5", "points.ply", "v.ply", "-f")
         must(got.stderr == "", got.stderr)
         v = read_ply("v.ply")
@@ -258,11 +259,56 @@ def check_images(points, faces):
     run("modaltex", "paint", "f.h5", "x.h5", "--surface", "s.obj", "--normals", "finer.ply", code=3, says="normals: only in a texture of float3 or rgba8, not of float")
 
 
+def check_mipmaps(points, faces):
+    """Means of all levels by the validator; a footprint of a tenth of the sphere smooths a checker, one of ten spheres gives its mean."""
+    json_file("l.json", '{"layers": [{"kind": "checker", "from": [0, 0, 0], "to": [1, 1, 1], "scale": 0.02}]}')
+    for n in (2, 4, 8):
+        run("modaltex", "build", "s.ply", "m.h5", "--resolution", 64, "--n", n, "-f")
+        run("modaltex", "paint", "m.h5", "l.json", "mp.h5", "-f")
+        must("with mip levels" in run("modalinfo", "mp.h5").stdout, "modalinfo")
+        validate("mp.h5")
+        run("modaltex", "sample", "mp.h5", "s.ply", "v.ply", "-f", "--footprint", 10)
+        with h5py.File("mp.h5") as f:
+            must(len(f["mipmaps"]) == f["tree"].attrs["depth"], "levels")
+            mean = f["mipmaps/00"][0]
+            must(np.abs(linear_mean(f["samples/values"][:]) - srgb(mean[:3] / 255)).max() < 0.01, "mean", mean)
+            if n == 2:
+                octaves = {o: f[f"mipmaps/{6 - o:02d}"][:] for o in (2, 3, 4, 6)}
+            elif n == 4:
+                must(all((np.abs(f[f"mipmaps/{3 - o // 2:02d}"][:].astype(int) - octaves[o]) <= 1).all() for o in (2, 4, 6)), "n = 4 beside n = 2")
+            else:
+                must(all((np.abs(f[f"mipmaps/{2 - o // 3:02d}"][:].astype(int) - octaves[o]) <= 1).all() for o in (3, 6)), "n = 8 beside n = 2")
+        v = read_ply("v.ply")
+        must((np.abs(np.stack([v["red"], v["green"], v["blue"]], 1).astype(int) - mean[:3]) <= 1).all(), "of all")
+        run("modaltex", "sample", "mp.h5", "s.ply", "v.ply", "-f", "--footprint", 0.1)
+        v = read_ply("v.ply")
+        must(v["red"].std() < 35 and v["red"].min() > 60, "smooth", v["red"].std(), v["red"].min())
+    run("modaltex", "sample", "mp.h5", "s.ply", "none.ply", "--footprint", 1, "--filter", "nearest", code=2, says="--footprint: not with --filter nearest")
+    run("modaltex", "build", "s.ply", "m.h5", "--resolution", 64, "--channels", "float3", "-f")
+    x = positions("m.h5")
+    json_file("l.json", '{"layers": [{"kind": "noise", "from": [1, -2, 3], "to": [0, 5, 4], "scale": 0.2}]}')
+    run("modaltex", "paint", "m.h5", "l.json", "mp.h5", "-f")
+    validate("mp.h5")
+    with h5py.File("mp.h5", "r+") as f:
+        f["mipmaps/05"][7, 1] += 0.01
+    validate("mp.h5", 1)
+    with h5py.File("mp.h5", "r+") as f:  # constants everywhere, at every level
+        f["samples/values"][:] = 0.3
+        del f["mipmaps"]
+    for footprint in (0.001, 0.03, 0.05, 0.2, 7):
+        run("modaltex", "sample", "mp.h5", "s.ply", "v.ply", "-f", "--footprint", footprint)
+        must(np.abs(read_ply("v.ply")["value_y"] - 0.3).max() < 1e-6, footprint)
+
+
+def linear_mean(values):
+    return srgb(values[:, :3] / 255).mean(0)
+
+
 def check_threads():
     for j in (1, 2, 3):
         run("modaltex", "build", "s.ply", "same.h5", "--resolution", 128, "-q", "-f", "-j", j)
         with h5py.File("same.h5") as f:
-            mine = {name: f[name][()].tobytes() for name in ("samples/key", "samples/triangle", "samples/barycentric", "tree/cells")}
+            mine = {name: f[name][()].tobytes() for name in ("samples/key", "samples/triangle", "samples/barycentric", "tree/cells", "mipmaps/00", "mipmaps/06")}
         must(j == 1 or mine == first, "bytes of", j, "threads")
         first = mine
     got = run("modaltex", "build", "s.ply", "r.h5", "--resolution", 128, "--report", "-")
@@ -344,6 +390,7 @@ def check_broken():
     change("loop", put("tree/cells", tuple(used[3]), 1))
     change("empty", put("tree/cells", tuple(empty[3]), 4))
     change("offsets", put("tree/node_offsets", 3, offsets[3] + 1))
+    change("mip levels", lambda f: f.move("mipmaps/02", "mipmaps/more"))
     change("corner", put("tree/cells", corner, int(cells[corner]) - 1))
     with h5py.File("n1.h5") as f:
         mask = f["samples/neighbours"][:]
@@ -404,6 +451,7 @@ def main():
         check_layers(points, faces)
         check_images(points, faces)
         run("modaltex", "build", "s.ply", "t.h5", "--resolution", 64, "-q", "-f")
+        check_mipmaps(points, faces)
         check_threads()
         check_basis()
         check_neighbours(points, faces)

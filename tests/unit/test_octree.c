@@ -15,7 +15,7 @@
 #include "lib/base/memory.h"
 #include "lib/octree/bricks.h"
 #include "lib/octree/build.h"
-#include "lib/octree/grid.h"
+#include "lib/octree/mipmaps.h"
 #include "lib/octree/nearest.h"
 #include "lib/octree/overlap.h"
 
@@ -304,6 +304,85 @@ static void test_linear(void **unused)
     drop(&s);
 }
 
+/* Means beside a search of all samples; look-ups of all footprints: a value everywhere on the surface, constants come out, and
+ * a linear function to the size of a node. */
+static void test_mipmaps(void **unused)
+{
+    (void)unused;
+    enum { POINTS = 20000 };
+    surface s = torus(90, 50);
+    double *points = malloc(3 * POINTS * sizeof *points);
+    float *values = malloc(3 * POINTS * sizeof *values);
+    assert_true(points && values);
+    for (int i = 0; i < POINTS; i++) {
+        const int64_t t = (int64_t)uniform(0, (double)s.n_triangles);
+        const double a = uniform(0, 0.5), b = uniform(0, 0.5);
+        for (int k = 0; k < 3; k++) {
+            const double *p[3];
+            for (int j = 0; j < 3; j++) p[j] = s.positions + 3 * s.triangles[3 * t + j];
+            points[3 * i + k] = p[0][k] + a * (p[1][k] - p[0][k]) + b * (p[2][k] - p[0][k]);
+        }
+    }
+    for (int side = 2; side <= 8; side *= 2) {
+        modal_octree o = build(&s, side, side == 8 ? 64 : 200, MODAL_OCTREE_FLOAT3);
+        modal_octree_pyramid p;
+        modal_error err = {0};
+        const int bits = modal_octree_bits(&o);
+        const double step = ldexp(o.size, -bits);
+        for (int64_t i = 0; i < o.n_samples; i++) {
+            float *v = (float *)o.values + 3 * i;
+            v[0] = 0.75f, v[1] = (float)modal_morton_squeeze((uint64_t)o.keys[i]), v[2] = (float)(i % 17);
+        }
+        assert_int_equal(modal_octree_make_mipmaps(&o, &err), MODAL_OK);
+        for (int level = 0; level < o.depth; level++) { /* some nodes of each level */
+            const int shift = 3 * modal_octree_side_bits(&o) * (o.depth - level);
+            int64_t node = o.node_offsets[level], n = 0;
+            double sum = 0;
+            for (int64_t i = 0; i < o.n_samples; i++) {
+                sum += (double)((float *)o.values)[3 * i + 2];
+                n++;
+                if (i + 1 < o.n_samples && o.keys[i + 1] >> shift == o.keys[i] >> shift) continue;
+                assert_true(fabs((double)((float *)o.mipmaps)[3 * node + 2] - sum / (double)n) <= 1e-5 * 17);
+                sum = 0, n = 0, node++;
+            }
+            assert_int_equal(node, o.node_offsets[level + 1]);
+        }
+        assert_int_equal(modal_octree_pyramid_make(&o, &p, &err), MODAL_OK);
+        assert_int_equal(p.n_mips, o.depth);
+        double worst = 0;
+        for (double level = 0; level <= bits + 1; level += 0.23) {
+            int64_t n_outside = -1;
+            assert_int_equal(modal_octree_sample_level(&p, (float)level, points, POINTS, values, &n_outside, &err), MODAL_OK);
+            assert_int_equal(n_outside, 0);
+            const double coarse = ldexp(1, modal_octree_side_bits(&o) * (int)ceil(level / modal_octree_side_bits(&o)));
+            for (int i = 0; i < POINTS; i++) {
+                const double error = fabs((double)values[3 * i + 1] - (points[3 * i] - o.origin[0]) / step);
+                assert_true(fabs((double)values[3 * i] - 0.75) <= 1e-6 && error <= coarse + 1e-3);
+                if (level > 0) worst = fmax(worst, error / coarse);
+            }
+        }
+        print_message("n = %d: a linear function through all levels to %.2f of a node\n", side, worst);
+        modal_octree_pyramid_free(&p);
+        for (int n = 1; n < 400; n++) { /* every allocation fails once */
+            modal_alloc_fail_at(n);
+            modal_status status = modal_octree_make_mipmaps(&o, &err);
+            if (status == MODAL_OK) status = modal_octree_pyramid_make(&o, &p, &err);
+            const int fired = modal_alloc_fired();
+            modal_alloc_fail_at(0);
+            if (status == MODAL_OK) modal_octree_pyramid_free(&p);
+            if (!fired) {
+                assert_int_equal(status, MODAL_OK);
+                break;
+            }
+            assert_int_equal(status, MODAL_ERROR_MEMORY);
+            if (n > 40) n += 30; /* the tables of all levels allocate alike */
+        }
+        modal_octree_free(&o);
+    }
+    free(points), free(values);
+    drop(&s);
+}
+
 static void test_threads_and_refusals(void **unused)
 {
     (void)unused;
@@ -374,6 +453,6 @@ static void test_threads_and_refusals(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_overlap), cmocka_unit_test(test_trees), cmocka_unit_test(test_linear),
-                                       cmocka_unit_test(test_threads_and_refusals)};
+                                       cmocka_unit_test(test_mipmaps), cmocka_unit_test(test_threads_and_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

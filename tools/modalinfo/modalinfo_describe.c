@@ -446,6 +446,7 @@ modal_status modalinfo_describe_octree(const char *path, json_t **info, modal_er
     set_integer(object, "samples", o->n_samples);
     set_integer(object, "cells", o->n_cells);
     set_integer(object, "nodes", o->n_nodes);
+    set(object, "mipmaps", json_boolean(o->mipmaps != NULL));
     set_integer(object, "triangles", o->n_triangles);
     if (o->neighbours) {
         double area = 0, neighbours = 0;

@@ -296,8 +296,9 @@ static void print_octree(FILE *to, const json_t *info)
     put(to, "channels", info, "channels");
     fprintf(to, "%-22s%lld levels of %lld^3 cells, %lld points a side, %.6g m apart\n", "tree", integer(info, "depth"), integer(info, "n"),
             integer(info, "points_a_side"), json_real_value(json_object_get(info, "cell")));
-    fprintf(to, "%-22s%lld, %lld cells meet the surface, %lld nodes\n%-22s%lld triangles, %s\n", "samples", integer(info, "samples"), integer(info, "cells"),
-            integer(info, "nodes"), "built around", integer(info, "triangles"), json_string_value(json_object_get(info, "source_hash")));
+    fprintf(to, "%-22s%lld, %lld cells meet the surface, %lld nodes%s\n", "samples", integer(info, "samples"), integer(info, "cells"),
+            integer(info, "nodes"), json_is_true(json_object_get(info, "mipmaps")) ? " with mip levels" : "");
+    fprintf(to, "%-22s%lld triangles, %s\n", "built around", integer(info, "triangles"), json_string_value(json_object_get(info, "source_hash")));
     if (json_object_get(info, "surface_neighbours"))
         fprintf(to, "%-22s%.2f of a sample along the surface of %.6g m^2\n", "neighbours", number(info, "surface_neighbours"), number(info, "area"));
     const json_t *flow = json_object_get(info, "flow");

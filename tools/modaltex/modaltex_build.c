@@ -8,6 +8,7 @@
 #include "lib/base/memory.h"
 #include "lib/octree/build.h"
 #include "lib/octree/connect.h"
+#include "lib/octree/mipmaps.h"
 #include "tools/common/commit.h"
 #include "tools/common/inputs.h"
 #include "tools/modaltex/modaltex.h"
@@ -130,6 +131,7 @@ int modaltex_build(int argc, char **argv)
     request.triangles = surface.triangles;
     start = tool_seconds();
     status = modal_octree_build(&request, &file.octree, &n_flat, &err);
+    if (status == MODAL_OK) status = modal_octree_make_mipmaps(&file.octree, &err);
     if (status != MODAL_OK) {
         if (status == MODAL_ERROR_INPUT) modal_error_context(&err, "%s", from);
         goto done;

@@ -5,6 +5,7 @@
 #include "formats/json/layers.h"
 #include "formats/octree/octree_h5.h"
 #include "lib/base/memory.h"
+#include "lib/octree/mipmaps.h"
 #include "lib/octree/paint.h"
 #include "tools/common/commit.h"
 #include "tools/common/inputs.h"
@@ -125,6 +126,9 @@ int modaltex_paint(int argc, char **argv)
     double start = tool_seconds();
     MODAL_TRY(paint(&t, &in, &layers, shape, &file.octree, &err));
     tool_stage(&t, "layers", tool_seconds() - start, -1);
+    start = tool_seconds();
+    MODAL_TRY(modal_octree_make_mipmaps(&file.octree, &err));
+    tool_stage(&t, "mipmaps", tool_seconds() - start, -1);
     start = tool_seconds();
     MODAL_TRY(modal_provenance_append(&file.provenance, &file.n_provenance, "modaltex paint", tool_version(), t.command_line, in.names, "cpu", &err));
     MODAL_TRY(modal_octree_write(output.temporary, &file, &err));

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modaltex sample: an octree texture at the vertices of a mesh. */
 #include <errno.h>
+#include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "formats/octree/octree_h5.h"
 #include "lib/base/memory.h"
-#include "lib/octree/grid.h"
+#include "lib/octree/mipmaps.h"
 #include "tools/common/commit.h"
 #include "tools/modaltex/modaltex.h"
 #include "tools/modaltex/modaltex_surface.h"
 
 static const tool_option options[] = {
     {"filter", 0, "trilinear|nearest", "trilinear", "Between the eight samples around a vertex, or the nearest of them.", 0},
+    {"footprint", 0, "M", "0", "Means over about M metres, between mip levels; 0: the samples.", 0},
     MODALTEX_OPTION_SHAPE,
     TOOL_OPTION_THREADS,
     TOOL_OPTION_FORCE,
@@ -68,6 +70,28 @@ static modal_status write_ply(const tool_output *output, const modal_surface_mes
     return MODAL_OK;
 }
 
+/* Values of all vertices; the file has mip levels where a footprint is asked for, or they are made. */
+static modal_status look_up(tool *t, modal_octree *o, double footprint, modal_octree_filter filter, const modal_surface_mesh *s, void *values,
+                            int64_t *n_outside, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_octree_pyramid p = {0};
+    double start = tool_seconds();
+    if (footprint > 0 && !o->mipmaps) MODAL_TRY(modal_octree_make_mipmaps(o, err));
+    if (footprint > 0) MODAL_TRY(modal_octree_pyramid_make(o, &p, err));
+    else MODAL_TRY(modal_octree_tables_make(o, &p.finest, err));
+    tool_stage(t, "tables", tool_seconds() - start, modal_octree_tables_bytes(&p.finest));
+    start = tool_seconds();
+    if (footprint > 0)
+        MODAL_TRY(modal_octree_sample_level(&p, (float)log2(footprint * p.finest.scale), s->positions, s->n_vertices, values, n_outside, err));
+    else
+        MODAL_TRY(modal_octree_sample(&p.finest, filter, s->positions, s->n_vertices, values, NULL, n_outside, err));
+    tool_stage(t, "samples", tool_seconds() - start, -1);
+done:
+    modal_octree_pyramid_free(&p);
+    return status;
+}
+
 int modaltex_sample(int argc, char **argv)
 {
     tool t;
@@ -76,30 +100,26 @@ int modaltex_sample(int argc, char **argv)
     modal_status status = MODAL_OK;
     modal_error err = {0};
     modal_octree_file file = {0};
-    modal_octree_tables tables = {0};
     modal_surface_mesh surface = {0};
     tool_output output = {0};
     void *values = NULL;
     int threads = 1;
     int64_t shape = 0, n_outside = 0;
+    double footprint = 0;
     const char *filter = tool_value(&t.arguments, "filter");
     const int nearest = strcmp(filter, "nearest") == 0;
 
     if (!nearest && strcmp(filter, "trilinear") != 0) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--filter: not trilinear or nearest, %s", filter);
+    MODAL_TRY(tool_number(&t.arguments, "footprint", 0, 1e30, &footprint, &err));
+    if (footprint > 0 && nearest) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--footprint: not with --filter nearest");
     MODAL_TRY(tool_integer(&t.arguments, "shape", 0, INT32_MAX, &shape, &err));
     MODAL_TRY(tool_threads(&t, &threads, &err));
     omp_set_num_threads(threads);
     MODAL_TRY(tool_output_begin(&output, t.arguments.operands[3], tool_count(&t.arguments, "force") > 0, &err));
     MODAL_TRY(modal_octree_read(t.arguments.operands[1], &file, &err));
     MODAL_TRY(modaltex_surface_read(t.arguments.operands[2], shape, &surface, &err));
-    double start = tool_seconds();
-    MODAL_TRY(modal_octree_tables_make(&file.octree, &tables, &err));
-    tool_stage(&t, "tables", tool_seconds() - start, modal_octree_tables_bytes(&tables));
     MODAL_TRY(modal_alloc(&values, surface.n_vertices, modal_octree_value_bytes(file.octree.channels), "values", &err));
-    start = tool_seconds();
-    MODAL_TRY(modal_octree_sample(&tables, nearest ? MODAL_OCTREE_NEAREST : MODAL_OCTREE_TRILINEAR, surface.positions, surface.n_vertices, values, NULL,
-                                  &n_outside, &err));
-    tool_stage(&t, "samples", tool_seconds() - start, -1);
+    MODAL_TRY(look_up(&t, &file.octree, footprint, nearest ? MODAL_OCTREE_NEAREST : MODAL_OCTREE_TRILINEAR, &surface, values, &n_outside, &err));
     MODAL_TRY(write_ply(&output, &surface, file.octree.channels, values, &err));
     MODAL_TRY(tool_output_complete(&output, &err));
     if (n_outside > 0) tool_warn(&t, "%lld of %lld vertices are outside of the texture, they get 0", (long long)n_outside, (long long)surface.n_vertices);
@@ -108,7 +128,6 @@ int modaltex_sample(int argc, char **argv)
 done:
     tool_output_name_error(&output, &err);
     tool_output_discard(&output);
-    modal_octree_tables_free(&tables);
     modal_octree_file_free(&file);
     modal_surface_mesh_free(&surface);
     modal_free(&values);

@@ -83,6 +83,35 @@ def check_flow(file, count):
         file.must(values is None or (values >= 0).all(), f"/flow/{name}", "is negative")
 
 
+def linear(byte):
+    x = byte / 255
+    return np.where(x <= 0.04045, x / 12.92, ((x + 0.055) / 1.055) ** 2.4)
+
+
+def srgb(x):
+    return 255 * np.where(x <= 0.0031308, 12.92 * x, 1.055 * x ** (1 / 2.4) - 0.055)
+
+
+def check_mipmaps(file, key, b, depth, offsets, kind, values):
+    """Each node has the mean of the samples below."""
+    for level in range(depth):
+        path = f"/mipmaps/{level:02d}"
+        got = file.array(path, kind[0], (int(offsets[level + 1] - offsets[level]), kind[1]))
+        if got is None or values is None:
+            continue
+        first = np.flatnonzero(np.r_[True, np.diff(key >> (3 * b * (depth - level))) != 0]) if 3 * b * (depth - level) < 63 else np.array([0])
+        count = np.diff(np.r_[first, len(key)])[:, None]
+        if kind[0] == "u8":
+            weight = values[:, 3:] / 255 + 2.0**-16
+            sums = np.add.reduceat(np.hstack([weight * linear(values[:, :3]), weight]), first)
+            want = np.hstack([srgb(sums[:, :3] / sums[:, 3:]), 255 * (sums[:, 3:] / count - 2.0**-16)])
+            file.must((np.abs(got - want) <= 1).all(), path, "is not the mean of the samples")
+        else:
+            most = np.maximum.reduceat(np.abs(values).max(1), first)[:, None]
+            want = np.add.reduceat(values.astype("f8"), first) / count
+            file.must((np.abs(got - want) <= 1e-5 * most).all(), path, "is not the mean of the samples")
+
+
 def check_octree(file):
     file.open_as((1,))
     channels = file.text("/", "channels", among=tuple(WIDTH))
@@ -98,7 +127,7 @@ def check_octree(file):
     key = file.array("/samples/key", "i64", (None,))
     count = None if key is None else len(key)
     if channels is not None:
-        file.array("/samples/values", WIDTH[channels][0], (count, WIDTH[channels][1]))
+        values = file.array("/samples/values", WIDTH[channels][0], (count, WIDTH[channels][1]))
     triangle, weights = file.array("/samples/triangle", "i32", (count,)), file.array("/samples/barycentric", "f32", (count, 2))
     if triangle is not None and triangles is not None:
         file.must(((triangle >= 0) & (triangle < triangles)).all(), "/samples/triangle", f"is not in [0, {triangles})")
@@ -122,6 +151,8 @@ def check_octree(file):
     begins = check_nodes(file, key, b, depth, offsets, cells)
     if begins is None:
         return
+    if file.has("/mipmaps") and channels is not None:
+        check_mipmaps(file, key, b, depth, offsets, WIDTH[channels], values)
     lower = [squeeze(key[begins == 1], k, bits) for k in range(3)]
     side = 2**bits
     file.must(all((c + 1 < side).all() for c in lower), "/tree/cells", "a cell that is met leaves the cube")

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An image of an octree texture by the texture coordinates of a surface (S. Lefebvre, S. Hornus, F. Neyret, Octree textures on the
+ * GPU, 2005, section 37.2.4). Every texel that bilinear filtering of a point of the surface reads is covered:
+ *
+ *   Texel (x, y) is centred at (x + 1/2, y + 1/2) in texels. It belongs to the triangle that is nearest to its centre, if that is at
+ *   most `reach` texels away (2^(1/2): all that bilinear filtering reads); of equally near ones to the first. Its value is
+ *   that of the texture at the triangle's point nearest to the centre.
+ *
+ * Corners are rounded to 1 / 4096 of a texel; what is inside is then decided in whole numbers, so triangles with a common edge
+ * leave no gap. Distances are rounded once in double and once to float, the same on every back end, and so are `owner` and `covered`. A texel
+ * overlaps where its centre is strictly inside of several triangles. Triangles without area in texels cover nothing.
+ * Values: a point is p0 + b (p1 - p0) + c (p2 - p0), the weights in float32 to 4 e; then the bound of octree_lookup.
+ * Sizes: any, 0 included. Aliasing: outputs overlap nothing.
+ * Determinism: the same bytes for any number of threads; the least of all offers by atomics, in whatever order. */
+#ifndef MODAL_KERNELS_OCTREE_BAKE_H
+#define MODAL_KERNELS_OCTREE_BAKE_H
+
+#include <math.h>
+#include <stdint.h>
+
+#include "kernels/octree_lookup/octree_lookup.h"
+#include "kernels/operations.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MODAL_BAKE_STEPS = 4096, MODAL_BAKE_SIDE = 1 << 14, MODAL_BAKE_FAR = 1 << 16 }; /* steps a texel; most texels a side; most |uv| */
+
+typedef struct modal_octree_bake_counts {
+    int64_t overlapping; /* the sum over texels of the triangles with the centre strictly inside, less one */
+    int64_t covered;
+    int64_t outside; /* covered, and the texture has no value there */
+} modal_octree_bake_counts;
+
+struct modal_octree_bake_task {
+    modal_octree_grid grid;
+    int n_mips; /* as in octree_lookup */
+    const modal_octree_mip *mips;
+    int64_t n_triangles;  /* below 2^31 */
+    const float *uv;      /* [n_triangles, 3, 2] texels, v upwards, within +- MODAL_BAKE_FAR */
+    const float *points;  /* [n_triangles, 3, 3] cells: where the corners are */
+    const float *levels;  /* [n_triangles] log2 of a texel's size in cells, or NULL: 0 */
+    int32_t width, height; /* up to MODAL_BAKE_SIDE */
+    float reach;           /* texels, 0 to 8 */
+    float outside;         /* values of what is not covered or has none */
+    uint32_t outside_rgba8;
+    uint64_t *owner;   /* [height, width] the triangle in the low 32 bits, or UINT64_MAX */
+    uint32_t *covered; /* [height, (width + 31) / 32] as in push_pull */
+    void *values;      /* [height, width] u32, f32 or f32 [3]; the lowest row first */
+    int32_t *queue;    /* [n_triangles + 1] scratch */
+    modal_octree_bake_counts *counts;
+};
+
+#ifdef __CUDACC__
+#define MODAL_BAKE_INLINE static __host__ __device__ inline
+#else
+#define MODAL_BAKE_INLINE static inline
+#endif
+
+/* A triangle in steps, turned so that its area is positive. */
+typedef struct modal_bake_triangle {
+    int64_t x[3], y[3];
+    int64_t area; /* twice, in square steps; 0: covers nothing */
+    int swapped;  /* corners 1 and 2 have changed places */
+    int64_t low[2], high[2]; /* texels that it may cover: low <= x < high */
+} modal_bake_triangle;
+
+MODAL_BAKE_INLINE void modal_bake_start(const float uv[6], double reach, int32_t width, int32_t height, modal_bake_triangle *t)
+{
+    for (int k = 0; k < 3; k++) {
+        t->x[k] = (int64_t)rint((double)uv[2 * k] * MODAL_BAKE_STEPS);
+        t->y[k] = (int64_t)rint((double)uv[2 * k + 1] * MODAL_BAKE_STEPS);
+    }
+    t->area = (t->x[1] - t->x[0]) * (t->y[2] - t->y[0]) - (t->x[2] - t->x[0]) * (t->y[1] - t->y[0]);
+    t->swapped = t->area < 0;
+    if (t->swapped) {
+        const int64_t x = t->x[1], y = t->y[1];
+        t->x[1] = t->x[2], t->y[1] = t->y[2], t->x[2] = x, t->y[2] = y, t->area = -t->area;
+    }
+    for (int axis = 0; axis < 2; axis++) {
+        const int64_t *c = axis ? t->y : t->x, end = axis ? height : width;
+        const int64_t least = c[0] < c[1] ? (c[0] < c[2] ? c[0] : c[2]) : c[1] < c[2] ? c[1] : c[2];
+        const int64_t most = c[0] > c[1] ? (c[0] > c[2] ? c[0] : c[2]) : c[1] > c[2] ? c[1] : c[2];
+        const double low = floor((double)least / MODAL_BAKE_STEPS - reach - 0.5), high = ceil((double)most / MODAL_BAKE_STEPS + reach + 0.5);
+        t->low[axis] = low < 0 ? 0 : (int64_t)low;
+        t->high[axis] = high > (double)end ? end : (int64_t)high;
+    }
+    if (t->area == 0) t->high[0] = t->low[0];
+}
+
+/* Where a texel is to a triangle. */
+typedef struct modal_bake_place {
+    float square;         /* of the distance in texels; where the centre is inside 0, on an edge the smallest float above 0 */
+    double weights[2];    /* of the second and third corner at the nearest point, as the user has the corners */
+} modal_bake_place;
+
+/* 0: farther away than reach, and nothing else is said. Products of differences of steps are whole and below 2^63. */
+MODAL_BAKE_INLINE int modal_bake_find(const modal_bake_triangle *t, int64_t px, int64_t py, double reach, modal_bake_place *place)
+{
+    const int64_t x = px * MODAL_BAKE_STEPS + MODAL_BAKE_STEPS / 2, y = py * MODAL_BAKE_STEPS + MODAL_BAKE_STEPS / 2;
+    const double far2 = reach * reach * ((double)MODAL_BAKE_STEPS * MODAL_BAKE_STEPS);
+    int64_t side[3]; /* of the edge from corner k: twice the area with the texel's centre */
+    int inside = 1, strictly = 1;
+    for (int k = 0; k < 3; k++) {
+        const int j = k == 2 ? 0 : k + 1;
+        side[k] = (t->x[j] - t->x[k]) * (y - t->y[k]) - (t->y[j] - t->y[k]) * (x - t->x[k]);
+        inside &= side[k] >= 0;
+        strictly &= side[k] > 0;
+    }
+    double b, c;
+    if (inside) {
+        place->square = strictly ? 0.0f : 1e-45f;
+        b = (double)side[2] / (double)t->area;
+        c = (double)side[0] / (double)t->area;
+    } else {
+        double best = far2, at = 0;
+        int edge = -1;
+        for (int k = 0; k < 3; k++) {
+            if (side[k] >= 0) continue; /* the nearest point is on an edge that the centre is beyond */
+            const int j = k == 2 ? 0 : k + 1;
+            const int64_t ex = t->x[j] - t->x[k], ey = t->y[j] - t->y[k], dx = x - t->x[k], dy = y - t->y[k], ahead = ex * dx + ey * dy;
+            const int64_t length = ex * ex + ey * ey;
+            double square;
+            if (ahead <= 0) {
+                square = (double)(dx * dx + dy * dy);
+            } else if (ahead >= length) {
+                square = (double)((x - t->x[j]) * (x - t->x[j]) + (y - t->y[j]) * (y - t->y[j]));
+            } else {
+                square = (double)side[k] / (double)length;
+                square *= (double)side[k];
+            }
+            if (!(square <= best) || (edge >= 0 && square == best)) continue;
+            best = square;
+            edge = k;
+            at = ahead <= 0 ? 0 : ahead >= length ? 1 : (double)ahead / (double)length;
+        }
+        if (edge < 0) return 0;
+        place->square = (float)(best / ((double)MODAL_BAKE_STEPS * MODAL_BAKE_STEPS));
+        b = edge == 0 ? at : edge == 1 ? 1 - at : 0;
+        c = edge == 0 ? 0 : edge == 1 ? at : 1 - at;
+    }
+    place->weights[0] = t->swapped ? c : b;
+    place->weights[1] = t->swapped ? b : c;
+    return 1;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
