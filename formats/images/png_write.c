@@ -59,13 +59,13 @@ static size_t deflate_all(const uint8_t *from, size_t n, uint8_t *to, size_t roo
 }
 
 /* Each row less the one above. */
-static void filter(const uint8_t *texels, int32_t width, int32_t height, uint8_t *to)
+static void filter(const uint8_t *texels, int32_t width, int32_t height, int channels, uint8_t *to)
 {
     for (int32_t y = 0; y < height; y++) {
         const uint8_t *row = texels + 4 * (int64_t)y * width, *above = row - 4 * (int64_t)width;
         *to++ = 2;
-        for (int32_t x = 0; x < width; x++, to += 3)
-            for (int k = 0; k < 3; k++) to[k] = (uint8_t)(row[4 * x + k] - (y > 0 ? above[4 * x + k] : 0));
+        for (int32_t x = 0; x < width; x++, to += channels)
+            for (int k = 0; k < channels; k++) to[k] = (uint8_t)(row[4 * x + k] - (y > 0 ? above[4 * x + k] : 0));
     }
 }
 
@@ -83,21 +83,21 @@ static void filter_deep(const uint16_t *texels, int32_t width, int32_t height, u
     }
 }
 
-modal_status modal_png_encode(const void *texels, int bits, int32_t width, int32_t height, uint8_t **bytes, int64_t *length, modal_error *err)
+static modal_status encode(const void *texels, int bits, int channels, int32_t width, int32_t height, uint8_t **bytes, int64_t *length, modal_error *err)
 {
     static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
     modal_status status = MODAL_OK;
     uint8_t *rows = NULL, *out = NULL, *at;
-    const size_t n = (size_t)height * ((size_t)(3 * bits / 8) * (size_t)width + 1), room = bound_of(n);
+    const size_t n = (size_t)height * ((size_t)(channels * bits / 8) * (size_t)width + 1), room = bound_of(n);
     *bytes = NULL, *length = 0;
     MODAL_TRY(modal_alloc(&rows, (int64_t)n, 1, "rows of a picture", err));
     MODAL_TRY(modal_alloc(&out, (int64_t)(HEAD + room + TAIL), 1, "picture", err));
-    if (bits == 8) filter(texels, width, height, rows);
+    if (bits == 8) filter(texels, width, height, channels, rows);
     else filter_deep(texels, width, height, rows);
     memcpy(out, signature, sizeof signature);
     at = out + sizeof signature;
     put_32(at + 8, (uint32_t)width), put_32(at + 12, (uint32_t)height);
-    memcpy(at + 16, "\x08\x02\x00\x00\x00", 5); /* r g b */
+    memcpy(at + 16, channels == 4 ? "\x08\x06\x00\x00\x00" : "\x08\x02\x00\x00\x00", 5); /* r g b, or with alpha */
     at[16] = (uint8_t)bits;
     at = close_chunk(at, "IHDR", 13);
     at[8] = 0; /* perceptual */
@@ -113,6 +113,16 @@ done:
     modal_free(&rows);
     modal_free(&out);
     return status;
+}
+
+modal_status modal_png_encode(const void *texels, int bits, int32_t width, int32_t height, uint8_t **bytes, int64_t *length, modal_error *err)
+{
+    return encode(texels, bits, 3, width, height, bytes, length, err);
+}
+
+modal_status modal_png_encode_alpha(const uint8_t *texels, int32_t width, int32_t height, uint8_t **bytes, int64_t *length, modal_error *err)
+{
+    return encode(texels, 8, 4, width, height, bytes, length, err);
 }
 
 const char *modal_png_library(void)

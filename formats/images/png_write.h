@@ -12,6 +12,9 @@
  * *bytes [*length] is the file, which the caller frees with modal_free. MODAL_ERROR_MEMORY. Thread-safe; equal bytes for equal texels. */
 modal_status modal_png_encode(const void *texels, int bits, int32_t width, int32_t height, uint8_t **bytes, int64_t *length, modal_error *err);
 
+/* The same of 8 bits with the fourth number as alpha, not premultiplied. */
+modal_status modal_png_encode_alpha(const uint8_t *texels, int32_t width, int32_t height, uint8_t **bytes, int64_t *length, modal_error *err);
+
 /* "libdeflate 1.14", "zlib 1.2.13": for --version. */
 const char *modal_png_library(void);
 

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "lib/base/memory.h"
-#include "lib/base/point_table.h"
 #include "lib/base/sort.h"
 #include "lib/octree/build.h"
+#include "lib/octree/edges.h"
 #include "lib/octree/overlap.h"
 
 enum { REACH = 2 }; /* cells around a sample that a search goes through, on each side */
@@ -103,46 +103,6 @@ static modal_status list_triangles(modal_sheets *s, modal_error *err)
         qsort(s->entries + s->first[i], (size_t)(s->first[i + 1] - s->first[i]), sizeof *s->entries, ascending);
 done:
     modal_free(&counts);
-    return status;
-}
-
-/* ---- edges ---- */
-
-/* edges [n_triangles, 3]: a number for each pair of places, of the edge from corner k to the next. */
-static modal_status number_edges(const modal_sheets *s, int64_t n_vertices, int32_t *edges, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    const int64_t n = 3 * s->octree->n_triangles;
-    modal_point_table table = {0};
-    int32_t *place = NULL, *order = NULL;
-    uint64_t *keys = NULL;
-    MODAL_TRY(modal_alloc(&place, n_vertices, sizeof *place, "vertices", err));
-    MODAL_TRY(modal_alloc(&keys, n, sizeof *keys, "edges", err));
-    MODAL_TRY(modal_alloc(&order, n, sizeof *order, "edges", err));
-    for (int64_t v = 0; v < n_vertices; v++) {
-        int32_t earlier = -1;
-        place[v] = (int32_t)v;
-        const double *p = s->frame.positions + 3 * v;
-        if (isnan(p[0]) || isnan(p[1]) || isnan(p[2])) continue; /* of no triangle: build has seen to that */
-        MODAL_TRY(modal_point_table_add(&table, s->frame.positions, (int32_t)v, &earlier, err));
-        if (earlier >= 0) place[v] = earlier;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t t = i / 3;
-        const uint32_t a = (uint32_t)place[s->triangles[i]], b = (uint32_t)place[s->triangles[3 * t + (i + 1) % 3]];
-        keys[i] = (uint64_t)(a < b ? a : b) << 32 | (a < b ? b : a);
-        order[i] = (int32_t)i;
-    }
-    MODAL_TRY(modal_sort_by_key(n, keys, order, err));
-    for (int64_t i = 0, number = 0; i < n; i++) {
-        number += i && keys[i] != keys[i - 1];
-        edges[order[i]] = (int32_t)number;
-    }
-done:
-    modal_point_table_free(&table);
-    modal_free(&place);
-    modal_free(&keys);
-    modal_free(&order);
     return status;
 }
 
@@ -395,7 +355,7 @@ modal_status modal_sheets_make(const modal_octree *o, const double *positions, i
     }
     MODAL_TRY(list_triangles(s, err));
     MODAL_TRY(modal_alloc(&edges, 3 * n_triangles, sizeof *edges, "edges", err));
-    MODAL_TRY(number_edges(s, n_vertices, edges, err));
+    MODAL_TRY(modal_surface_edges(positions, n_vertices, triangles, n_triangles, edges, NULL, err));
     MODAL_TRY(divide_cells(s, edges, err));
     MODAL_TRY(modal_alloc(&s->homes, o->n_samples, sizeof *s->homes, "samples", err));
     MODAL_TRY(link_pieces(s, err));

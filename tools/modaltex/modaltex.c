@@ -14,6 +14,7 @@ static const modaltex_command commands[] = {
     {"paint", &modaltex_paint_program, modaltex_paint},
     {"sample", &modaltex_sample_program, modaltex_sample},
     {"flow", &modaltex_flow_program, modaltex_flow},
+    {"bake", &modaltex_bake_program, modaltex_bake},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands, MOST_OPTIONS = 100 };
 
@@ -38,7 +39,8 @@ static const tool_program program = {
     .summary = "looks and textures: materials and images of what moves",
     .usage = "look [options] MODEL.obj|MODEL.mtl|MODEL.glb LOOK.json\npack [options] LOOK.json|MODEL.obj|MODEL.mtl|MODEL.glb OUT.h5\n"
              "build [options] BASIS|SURFACE TEX.h5\npaint [options] TEX.h5 LAYERS.json OUT.h5\nsample [options] TEX.h5 BASIS|SURFACE OUT.ply\n"
-             "flow [options] TRAJ.h5 TEX.h5 OUT",
+             "flow [options] TRAJ.h5 TEX.h5 OUT\n"
+             "bake [options] TEX.h5 BASIS|SURFACE OUT.png",
     .words = MODALTEX_COMMANDS,
     .options = every_option,
     .least_operands = 1,

@@ -5,7 +5,7 @@
 
 #include "tools/common/tool.h"
 
-#define MODALTEX_COMMANDS "look pack build paint sample flow" /* with blanks between them: what the first operand is one of */
+#define MODALTEX_COMMANDS "look pack build paint sample flow bake" /* with blanks between them: what the first operand is one of */
 
 /* A command is a program of its own whose first operand is its name. `run` returns what main returns. */
 typedef struct modaltex_command {
@@ -31,5 +31,8 @@ int modaltex_sample(int argc, char **argv);
 
 extern const tool_program modaltex_flow_program;
 int modaltex_flow(int argc, char **argv);
+
+extern const tool_program modaltex_bake_program;
+int modaltex_bake(int argc, char **argv);
 
 #endif
