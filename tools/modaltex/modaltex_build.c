@@ -15,7 +15,7 @@
 #include "tools/modaltex/modaltex_surface.h"
 
 static const tool_option options[] = {
-    {"resolution", 0, "N", "256", "Samples along the cube around the surface, 8 to 1048576: the next power of --n is taken.", 0},
+    {"resolution", 0, "N", "256", "Samples along the cube around the surface, 8 to 1048576: the next power of --n is taken.", TOOL_FIRST},
     {"n", 0, "2|4|8", "2", "A node of the tree has N^3 cells: 2 is the smallest file, 8 the fewest steps down.", 0},
     {"channels", 0, "rgba8|float|float3", "rgba8", "What a sample has: a colour with alpha, a number, or three.", 0},
     MODALTEX_OPTION_SHAPE,
