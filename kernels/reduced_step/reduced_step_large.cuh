@@ -11,7 +11,7 @@
 // the grid with a barrier after each: E, of which every number is one thread's sum of k + 1 terms, neighbours reading
 // neighbours, and s, a row a warp; then g, K and what f takes of E. Of what a pass reads nothing is written meanwhile.
 //
-// Where forces alone are wanted of many coefficients, each is read once, not twice: with h_kl = a_kl + s_kl + sum_j q_j (b_jkl +
+// Where forces alone are wanted, each coefficient is read once, not twice: with h_kl = a_kl + s_kl + sum_j q_j (b_jkl +
 // sum_{i<=j} q_i c_ijkl), f_m = sum_kl b_mkl q_k q_l + (h q)_m (reduced_force.h). A warp takes a piece of the columns of block j, of
 // which it holds the sums, down all its rows, of which it writes the piece's share; then h stands where g does.
 //
@@ -182,9 +182,6 @@ RS_FN double large_eight_sums(double *x)
     return x[0] + __shfl_xor_sync(~0u, x[0], 1);
 }
 
-// Of fewer coefficients in all, forces by pieces take as long as by E, whose sums are more threads'.
-enum { LARGE_PIECES_FROM = 3000000 };
-
 // The sums of columns and of pieces of rows, the slice's share of the pieces: those of many rows first, every other round from
 // the last warp on.
 RS_FN void large_add_pieces(const double *table, int32_t r, const large_view &v, int32_t slice, int32_t n_slices, const large_parts &p)
@@ -346,8 +343,7 @@ __device__ static __noinline__ void large_evaluate(const modal_step_task &t, lar
             const double *a = t.tables + __ldg(&t.shapes[o->shape].energy), *table = a + modal_step_pairs(r);
             const large_view v = large_look(t, o, state, memory);
             const large_parts parts = large_parts_of(t, o, slot);
-            const bool force = !whole && t.phase == MODAL_STEP_SOLVE && // a measure takes the energy from g
-                               (int64_t)v.blocks[r] * t.n_objects >= LARGE_PIECES_FROM;
+            const bool force = !whole && t.phase == MODAL_STEP_SOLVE; // a measure takes the energy from g
             if (force && pass == 0) {
                 large_add_pieces(table, r, v, slice, n_slices, parts);
             } else if (force) {

@@ -294,7 +294,7 @@ static modal_status set_motions(modal_flow *f, const float *positions, double *f
     return MODAL_OK;
 }
 
-modal_status modal_flow_steps(modal_flow *f, int64_t n, double dt, modal_error *err)
+modal_status modal_flow_steps(modal_flow *f, int64_t n, double dt, modal_stream *stream, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_surface_flow_task *t = &f->task;
@@ -305,7 +305,7 @@ modal_status modal_flow_steps(modal_flow *f, int64_t n, double dt, modal_error *
         t->steers = i == 0;
         t->liquid = f->liquid[i % 2], t->liquid_next = f->liquid[1 - i % 2];
         t->moving = f->moving[i % 2], t->moving_next = f->moving[1 - i % 2];
-        MODAL_TRY(f->device.kernels->surface_flow(t, f->stream, err));
+        MODAL_TRY(f->device.kernels->surface_flow(t, stream, err));
     }
     if (n % 2) {
         float *swap = f->liquid[0];
@@ -332,7 +332,7 @@ modal_status modal_flow_advance(modal_flow *f, const float *positions, double ti
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%g steps to %g s, at most %d: liquid runs through %g cells a second", steps, time, MODAL_FLOW_MOST_STEPS, fastest);
     MODAL_TRY(modal_device_copy_in(d, (void *)(uintptr_t)f->task.motion, f->motion, 16 * f->octree->n_triangles, f->stream, err));
     MODAL_TRY(modal_device_fill(d, f->task.sums, 0, 8 * MODAL_FLOW_SUMS * f->n_blocks, f->stream, err));
-    MODAL_TRY(modal_flow_steps(f, (int64_t)steps, span / steps, err));
+    MODAL_TRY(modal_flow_steps(f, (int64_t)steps, span / steps, f->stream, err));
     MODAL_TRY(modal_device_copy_out(d, s->liquid, f->liquid[0], bytes, f->stream, err));
     MODAL_TRY(modal_device_copy_out(d, s->wetness, f->task.wetness, bytes, f->stream, err));
     if (s->dirt) MODAL_TRY(modal_device_copy_out(d, s->dirt, f->task.dirt, bytes, f->stream, err));

@@ -51,8 +51,8 @@ modal_flow *modal_flow_delete(modal_flow *flow); /* NULL is fine; returns NULL *
 enum { MODAL_FLOW_MOST_STEPS = 100000 };
 modal_status modal_flow_advance(modal_flow *flow, const float *positions, double time, int64_t *n_steps, int64_t *n_flat, modal_error *err);
 
-/* Queues n more steps of dt s in the stream, as the latest advance left the surface, and neither waits nor tells `state`, for benches. */
-modal_status modal_flow_steps(modal_flow *flow, int64_t n, double dt, modal_error *err);
+/* Queues n more steps of dt s in `stream`, as the latest advance left the surface, and neither waits nor tells `state`, for benches. */
+modal_status modal_flow_steps(modal_flow *flow, int64_t n, double dt, modal_stream *stream, modal_error *err);
 
 /* How values are read at points of the surface: each from the corners of its cell that are on its sheet. */
 typedef struct modal_flow_probe {

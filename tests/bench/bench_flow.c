@@ -13,6 +13,7 @@ enum { STEPS = 16 }; /* of a call; the first steers */
 
 typedef struct flow_case {
     modal_flow *flow;
+    modal_stream *stream; /* whose events the bench takes */
     double dt;
 } flow_case;
 
@@ -20,7 +21,7 @@ static modal_status call(void *context, int64_t k, modal_error *err)
 {
     const flow_case *c = context;
     (void)k;
-    return modal_flow_steps(c->flow, STEPS, c->dt, err);
+    return modal_flow_steps(c->flow, STEPS, c->dt, c->stream, err);
 }
 
 static modal_status measure(modal_bench *b, bench_side *side, const modal_octree *o, const modal_surface_mesh *surface, const float *positions,
@@ -29,7 +30,7 @@ static modal_status measure(modal_bench *b, bench_side *side, const modal_octree
     static const modal_flow_settings settings = {.gravity = {0, 0, -9.81}, .mobility = 0.01};
     modal_status status = MODAL_OK;
     modal_flow_state state = {0};
-    flow_case c = {.dt = 0};
+    flow_case c = {.stream = side->stream};
     char name[80];
     int64_t n_steps = 0, neighbours = 0;
     for (int64_t i = 0; i < o->n_samples; i++) neighbours += __builtin_popcount((unsigned)o->neighbours[i]);
