@@ -23,6 +23,7 @@ typedef struct sample {
     double time, all, own; /* s: when, computing of all processes on our cores, and of this one */
     double waited;         /* s, of its threads for a core */
     int cores;
+    int running, online; /* threads of all processes that have a core or wait for one, this one too; cores of the system */
 } sample;
 
 void modal_cores_share(int share) { atomic_store(&shares, share); }
@@ -73,8 +74,10 @@ static int look(sample *s)
     if (!file) return 0;
     if (sched_getaffinity(0, sizeof ours, &ours) != 0) CPU_ZERO(&ours);
     const int nice_too = getpriority(PRIO_PROCESS, 0) > 0; /* then we are among those */
-    while (fgets(line, sizeof line, file) && strncmp(line, "cpu", 3) == 0) {
+    while (fgets(line, sizeof line, file)) {
+        if (sscanf(line, "procs_running %d", &s->running) == 1) break;
         if (sscanf(line, "cpu%d %lld %lld", &cpu, &user, &nice) != 3 || cpu < 0 || cpu >= CPU_SETSIZE) continue;
+        s->online++;
         if (!CPU_ISSET(cpu, &ours)) continue;
         s->cores++;
         s->all += (double)(user + (nice_too ? nice : 0)) / (double)sysconf(_SC_CLK_TCK);
@@ -94,8 +97,8 @@ static void look_again(void)
     if (told && before.cores == after.cores && after.time - before.time < 8 * PERIOD)
         atomic_store(&free_cores, modal_cores_left(after.cores, after.all - before.all - (after.own - before.own),
                                                    after.waited - before.waited, after.time - before.time));
-    else
-        atomic_store(&free_cores, INT_MAX);
+    else /* nothing to compare with yet: who runs at this moment; those on cores that are not ours count only where all are taken */
+        atomic_store(&free_cores, told ? modal_cores_left(after.online, after.running - 1, 0, 1) : INT_MAX);
     before = after;
     atomic_store(&next_look, after.time + PERIOD);
 }

@@ -13,10 +13,11 @@ extern "C" {
 void modal_cores_share(int share);
 
 /* Threads that a team should have now: `most`, or, where cores are shared, no more than the cores that other processes
- * left free in the last quarter of a second, or would have, had we not been in their way, and at least 1. Counted are the
- * cores that this process may use; what others compute there with a lower priority than ours, and work of the kernel (disks,
- * networks), does not count. `most` where the system does not tell (/proc/stat). Takes some 20 ns, every quarter of a second
- * the time of reading /proc/stat. Thread-safe. Results must not depend on it. */
+ * left free in the last quarter of a second, or would have, had we not been in their way, and at least 1. The first answer
+ * goes by how many threads of others run or wait at that moment. Counted are the cores that this process may use; what
+ * others compute there with a lower priority than ours, and work of the kernel (disks, networks), does not count (but at that
+ * moment). `most` where the system does not tell (/proc/stat). Takes some 20 ns, every quarter of a second the time of
+ * reading /proc/stat. Thread-safe. Results must not depend on it. */
 int modal_free_threads(int most);
 
 /* What modal_free_threads computes: cores, of which others had `others` seconds of `seconds` while our threads waited for a

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/base/memory.h"
-#include "lib/frames/slots.h"
+#include "lib/frames/plan.h"
 
 struct modal_deform_source {
     modal_deform_source_request request;

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "lib/base/memory.h"
+#include "lib/frames/slots.h"
 
 enum { SLOTS = 3 };
 
@@ -119,9 +120,10 @@ modal_status modal_reading_new(modal_reading **reading, const modal_reading_requ
     *reading = NULL;
     MODAL_TRY(modal_alloc_zero(&r, 1, sizeof *r, "source of frames", err));
     r->request = *request;
-    MODAL_TRY(modal_device_select(&request->device, err));
-    MODAL_TRY(modal_device_stream_new(&request->device, &r->stream, err));
-    MODAL_TRY(modal_slots_make(&r->slots, &request->device, request->plan, request->most_frames, SLOTS, err));
+    r->slots.device = *request->device;
+    MODAL_TRY(modal_device_select(request->device, err));
+    MODAL_TRY(modal_device_stream_new(request->device, &r->stream, err));
+    MODAL_TRY(modal_slots_make(&r->slots, request->device, request->plan, request->most_frames, SLOTS, err));
     MODAL_TRY(modal_ring_make(&r->read, SLOTS, err));
     MODAL_TRY(modal_ring_make(&r->worked, SLOTS, err));
     if (pthread_create(&r->worker, NULL, work, r) != 0)
@@ -142,9 +144,9 @@ modal_reading *modal_reading_delete(modal_reading *r)
         cancel(r);
         pthread_join(r->worker, NULL);
     }
-    if (r->stream) modal_device_stream_wait(&r->request.device, r->stream, NULL);
+    if (r->stream) modal_device_stream_wait(&r->slots.device, r->stream, NULL);
     modal_slots_free(&r->slots);
-    modal_device_stream_delete(&r->request.device, &r->stream);
+    modal_device_stream_delete(&r->slots.device, &r->stream);
     modal_ring_free(&r->read);
     modal_ring_free(&r->worked);
     modal_free(&r);

@@ -6,10 +6,10 @@
 #define MODAL_FRAMES_READING_H
 
 #include "lib/frames/frames.h"
-#include "lib/frames/slots.h"
+#include "lib/frames/plan.h"
 
 typedef struct modal_reading_request {
-    modal_device device;
+    const struct modal_device *device; /* copied */
     const modal_frame_plan *plan; /* rows and places of all arrays; those that are read: MODAL_READ or MODAL_UPLOADED */
     int64_t most_frames;          /* of a batch, >= 1 */
     void *reader;

@@ -2,6 +2,7 @@
 """A command line of every tool that names every kind of file that the tool reads and writes, on a solid of eight nodes:
 for checks that go through all of them. check_tables() fails where a tool has an option or operand with a file that
 no command here has."""
+import functools
 import json
 import os
 import re
@@ -245,8 +246,26 @@ def files_below(folder="."):
     return found
 
 
+@functools.cache
+def copied(source):
+    return {path for path, _, _ in os.walk(source, topdown=False)}, files_below(source)
+
+
 def fresh(source):
-    """The current folder becomes a copy of another one."""
-    for name in os.listdir("."):
-        shutil.rmtree(name) if os.path.isdir(name) and not os.path.islink(name) else os.remove(name)
-    shutil.copytree(source, ".", dirs_exist_ok=True)
+    """The current folder becomes a copy of another one, which nobody changes. What is the same already is left there: these
+    are thousands of copies of some forty files."""
+    folders, files = copied(os.path.abspath(source))
+    start = os.path.abspath(source)
+    here = files_below()
+    for name in here:
+        if name not in files or here[name] != files[name] or os.path.islink(name) or os.stat(name).st_nlink > 1:
+            os.remove(name)
+    for path, names, _ in os.walk(".", topdown=False):
+        for name in (os.path.relpath(os.path.join(path, n)) for n in names):
+            if not os.path.islink(name) and os.path.join(start, name) not in folders:
+                os.rmdir(name)
+    for path in sorted(folders):
+        os.makedirs(os.path.relpath(path, start), exist_ok=True)
+    for name in files:
+        if not os.path.lexists(name):
+            shutil.copy(os.path.join(start, name), name)

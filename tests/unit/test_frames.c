@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "lib/base/memory.h"
+#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/frames/frames.h"
 #include "lib/frames/reading.h"
@@ -244,7 +245,8 @@ static modal_status run_reading(reader *r, const modal_progress *progress, modal
     modal_reading *reading = NULL;
     modal_frame_source source;
     modal_frame_plan plan = {.n_stages = 1, .stages = {{.self = r, .open = open_stage, .queue = queue, .close = close_stage}}};
-    modal_reading_request request = {.plan = &plan, .most_frames = MOST, .reader = r, .read = read_frame, .doing = "read"};
+    modal_device device;
+    modal_reading_request request = {.device = &device, .plan = &plan, .most_frames = MOST, .reader = r, .read = read_frame, .doing = "read"};
     modal_array array = {.components = 1, .unit = "1"};
     static const struct {
         const char *name;
@@ -256,7 +258,7 @@ static modal_status run_reading(reader *r, const modal_progress *progress, modal
         strcpy(array.name, arrays[i].name);
         assert_int_equal(modal_frame_plan_add(&plan, &array, POINTS, arrays[i].place, NULL), MODAL_OK);
     }
-    MODAL_TRY(modal_device_open(&request.device, "cpu", err));
+    MODAL_TRY(modal_device_open(&device, "cpu", err));
     MODAL_TRY(modal_reading_new(&reading, &request, &source, err));
     status = modal_frames_run(&source, 1, &step, 0, LONG, progress, NULL, err);
     modal_reading_seconds(reading, &reads, &works);

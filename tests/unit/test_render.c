@@ -11,7 +11,6 @@
 
 #include <cmocka.h>
 
-#include "kernels/device.h"
 #include "kernels/layers/layers.h"
 #include "kernels/shade/shade_math.h"
 #include "kernels/shadow_blur/shadow_blur.h"

@@ -183,7 +183,7 @@ modal_status modalcurv_frames_run(modalcurv_frames *w, modal_error *err)
     modal_frame_step steps[2];
     int n_steps = 0, compares = 0;
     double reads, computes;
-    const modal_reading_request request = {.device = *w->r->device, .plan = &w->plan, .most_frames = w->batch_frames, .reader = w,
+    const modal_reading_request request = {.device = w->r->device, .plan = &w->plan, .most_frames = w->batch_frames, .reader = w,
                                            .read = read_frame, .doing = "curvature"};
     const double start = tool_seconds();
     for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++) compares |= w->stretch[i] != NULL;

@@ -2,7 +2,6 @@
 /* What curvature of the deformed surface needs, as a stage on the device (lib/curvature/stage.h). */
 #include <string.h>
 
-#include "kernels/device.h"
 #include "lib/base/memory.h"
 #include "lib/curvature/stage.h"
 #include "tools/modaldeform/modaldeform.h"

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "formats/sequences/manifest.h"
-#include "kernels/device.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
 #include "tools/common/files.h"

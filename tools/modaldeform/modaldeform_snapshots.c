@@ -10,6 +10,7 @@
 #include "formats/sequences/sequence_wav.h"
 #include "formats/snapshots/snapshots_check.h"
 #include "formats/snapshots/snapshots_h5.h"
+#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/deform/normals_stage.h"
@@ -298,7 +299,7 @@ done:
 
 modal_status modaldeform_snapshots_source(modaldeform_snapshots *s, const modal_frame_plan *plan, modal_frame_source *as, modal_error *err)
 {
-    const modal_reading_request request = {.device = s->device, .plan = plan, .most_frames = s->most_frames, .reader = s,
+    const modal_reading_request request = {.device = &s->device, .plan = plan, .most_frames = s->most_frames, .reader = s,
                                            .read = read_frame, .doing = "read"};
     s->arrays = plan->list;
     s->reading = modal_reading_delete(s->reading); /* of the frames before */

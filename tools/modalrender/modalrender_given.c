@@ -8,6 +8,7 @@
 #include "formats/sequences/sequence_read.h"
 #include "formats/snapshots/snapshots_check.h"
 #include "formats/snapshots/snapshots_h5.h"
+#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/deform/normals_stage.h"
@@ -201,7 +202,7 @@ modal_status modalrender_given_source(modalrender_input *in, const modal_frame_p
     if (most > BATCH_BYTES / frame_bytes) most = BATCH_BYTES / frame_bytes;
     if (most > in->n) most = in->n;
     g->positions = positions;
-    const modal_reading_request request = {.device = g->device, .plan = plan, .most_frames = most > 1 ? most : 1, .reader = g,
+    const modal_reading_request request = {.device = &g->device, .plan = plan, .most_frames = most > 1 ? most : 1, .reader = g,
                                            .read = read_frame, .doing = "draw"};
     return modal_reading_new(reading, &request, as, err);
 }
