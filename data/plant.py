@@ -31,7 +31,10 @@ KINDS = {"bush": (60, 1500, 445, 1), "conifer": (43, 7543, 360, 1), "peach": (23
 THESIS = {"pansy": (22, 35627, 324, 1, 0), "weed-willow": (98, 120694, 958, 1, 32525), "fir": (585, 60508, 4912, 1, 8492),
           "red-cedar": (800, 68370, 5987, 1, 3608), "incense-cedar": (1054, 135135, 6853, 1, 10884),
           "quercus": (871, 333620, 9520, 1, 120000), "blue-spruce": (1582, 174880, 10680, 1, 217894),
-          "three-firs": (585, 60508, 4912, 3, 8492)}
+          "three-firs": (585, 60508, 4912, 3, 8492),
+          # these four are in both sources, with other numbers
+          "thesis-conifer": (43, 13884, 360, 1, 601), "thesis-peach": (237, 76843, 2950, 1, 22422),
+          "thesis-broad-leaved": (402, 147674, 3613, 1, 6601), "thesis-hemlock": (2537, 350471, 16793, 1, 25241)}
 KINDS.update(THESIS)
 WOOD = ("--young", "4e7", "--poisson", "0.3", "--density", "700")
 GREEN = ("--young", "4e6", "--poisson", "0.3", "--density", "500")

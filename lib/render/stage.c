@@ -337,15 +337,19 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The pass that began at *since is over; its work is done, where that is on a CPU. Stages of several devices add to the same times. */
-static void end_pass(const opened_stage *o, modal_render_pass pass, double *since)
+/* The pass that began at *since and has queued its work in `stream` is over. On a CPU that is done. Stages of several devices add to the same times. */
+static modal_status end_pass(const opened_stage *o, modal_stream *stream, modal_render_pass pass, double *since, modal_error *err)
 {
+    modal_status status = MODAL_OK;
     modal_render_times *times = o->stage->times;
-    if (!times || !o->device.shares_memory) return;
+    if (!times || (!o->device.shares_memory && !times->waits)) return MODAL_OK;
+    MODAL_TRY(modal_device_stream_wait(&o->device, stream, err));
     const double at = now(), taken = at - *since;
 #pragma omp atomic
     times->seconds[pass] += taken;
     *since = at;
+done:
+    return status;
 }
 
 /* A part of a picture: some whole rows, or columns of one. */
@@ -394,7 +398,7 @@ static modal_status queue_layers(opened_stage *o, modal_stream *stream, modal_sh
         MODAL_TRY(o->device.kernels->layers(&layers, stream, err));
         MODAL_TRY(modal_device_copy_out(&o->device, &needed, layers.needed, sizeof needed, stream, err));
         MODAL_TRY(modal_device_stream_wait(&o->device, stream, err));
-        end_pass(o, MODAL_PASS_LAYERS, since);
+        MODAL_TRY(end_pass(o, stream, MODAL_PASS_LAYERS, since, err));
         if (needed > layers.capacity) {
             if (make_smaller(o, &p, needed)) continue;
             MODAL_FAIL(err, MODAL_ERROR_MEMORY, "pixel (%d, %d): %" PRId64 " layers of samples are seen through, room for %" PRId64, p.column, p.row,
@@ -402,7 +406,7 @@ static modal_status queue_layers(opened_stage *o, modal_stream *stream, modal_sh
         }
         shade->first_row = p.row, shade->end_row = p.end_row, shade->first_column = p.column, shade->end_column = p.end_column;
         MODAL_TRY(o->device.kernels->shade(shade, stream, err));
-        end_pass(o, MODAL_PASS_SHADING, since);
+        MODAL_TRY(end_pass(o, stream, MODAL_PASS_SHADING, since, err));
         go_on(o, &p, needed, shade->width, shade->height);
         if (o->stage->times) {
 #pragma omp atomic
@@ -418,6 +422,7 @@ static modal_status queue_frame(opened_stage *o, modal_stream *stream, modal_sha
 {
     modal_status status = MODAL_OK;
     const modal_render_stage *s = o->stage;
+    if (s->times && s->times->waits) MODAL_TRY(modal_device_stream_wait(&o->device, stream, err)); /* the deformer's work is none of a pass */
     double since = now();
     const int two_pass = s->scene->n_blended && s->transparency == MODAL_RENDER_TWO_PASS;
     const modal_raster_task draw = {.mesh = shade->mesh, .view = shade->view, .width = s->width, .height = s->height, .samples = s->samples,
@@ -429,22 +434,22 @@ static modal_status queue_frame(opened_stage *o, modal_stream *stream, modal_sha
         wedges.positions = shade->mesh.points;
         MODAL_TRY(o->device.kernels->normals_wedge(&wedges, stream, err));
         shade->normals = wedges.normals;
-        end_pass(o, MODAL_PASS_NORMALS, &since);
+        MODAL_TRY(end_pass(o, stream, MODAL_PASS_NORMALS, &since, err));
     }
     /* `begun` comes after the last frame's shading, which reads the maps */
     MODAL_TRY(modal_device_event_record(&o->device, o->begun, stream, err));
     MODAL_TRY(modal_device_stream_wait_event(&o->device, o->side, o->begun, err));
     MODAL_TRY(queue_maps(o, o->side, &shade->mesh, err));
     MODAL_TRY(modal_device_event_record(&o->device, o->mapped, o->side, err));
-    end_pass(o, MODAL_PASS_SHADOWS, &since);
+    MODAL_TRY(end_pass(o, o->side, MODAL_PASS_SHADOWS, &since, err));
     MODAL_TRY(o->device.kernels->raster(&draw, stream, err));
-    end_pass(o, MODAL_PASS_VISIBILITY, &since);
+    MODAL_TRY(end_pass(o, stream, MODAL_PASS_VISIBILITY, &since, err));
     MODAL_TRY(modal_device_stream_wait_event(&o->device, stream, o->mapped, err));
     if (o->layers.layers) {
         MODAL_TRY(queue_layers(o, stream, shade, &since, err));
     } else {
         MODAL_TRY(o->device.kernels->shade(shade, stream, err));
-        end_pass(o, MODAL_PASS_SHADING, &since);
+        MODAL_TRY(end_pass(o, stream, MODAL_PASS_SHADING, &since, err));
     }
 done:
     return status;

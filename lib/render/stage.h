@@ -28,7 +28,7 @@ extern const modal_array modal_render_arrays[MODAL_RENDER_BUFFERS];
  * it were opaque, then the rest in the order of triangles (B. Wang, CUDA Deformers for Model Reduction, 2015). */
 typedef enum modal_render_transparency { MODAL_RENDER_SORTED, MODAL_RENDER_TWO_PASS } modal_render_transparency;
 
-/* Seconds of each pass, where operations are done when they return: on a CPU. */
+/* Seconds of each pass, where operations are done when they return: on a CPU; on a GPU where each pass is waited for. */
 typedef enum modal_render_pass {
     MODAL_PASS_NORMALS,
     MODAL_PASS_SHADOWS,
@@ -42,6 +42,7 @@ extern const char *const modal_render_pass_names[MODAL_RENDER_PASSES];
 typedef struct modal_render_times {
     int64_t n_frames, n_tiles; /* n_tiles: parts in which frames' layers were made */
     double seconds[MODAL_RENDER_PASSES];
+    int waits; /* of the caller: not 0: passes of a GPU are waited for and measured, none beside another */
 } modal_render_times;
 
 typedef struct modal_render_stage {

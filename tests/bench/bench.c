@@ -418,6 +418,7 @@ modal_status modal_bench_new(modal_bench **bench, const modal_bench_request *req
     b->n_threads = request->n_threads;
     b->folder = request->folder;
     b->surface = request->surface;
+    b->plants = request->plants;
     b->text = request->text;
     b->memory_limit = request->memory_limit > 0 ? request->memory_limit : bench_cpu_available() / 4 * 3;
     b->results = json_array();
@@ -471,13 +472,13 @@ modal_bench *modal_bench_delete(modal_bench *b)
 
 /* ---- what the tool calls ---- */
 
-const char *const modal_bench_parts[] = {"uq", "multi", "batch", "frame", "pipeline", "rings", "nbody", "tled", "octree", "render", NULL};
+const char *const modal_bench_parts[] = {"uq", "multi", "batch", "frame", "pipeline", "rings", "nbody", "tled", "octree", "render", "plants", NULL};
 
 modal_status modal_bench_run(modal_bench *b, int part, modal_error *err)
 {
     static modal_status (*const parts[])(modal_bench *, modal_error *) = {
         bench_uq, bench_multi, bench_batch, bench_frame, bench_pipeline, bench_rings, bench_nbody, bench_tled, bench_octree,
-        bench_render};
+        bench_render, bench_plants};
     return parts[part](b, err);
 }
 

@@ -42,6 +42,7 @@ struct modal_bench {
     int64_t memory_limit;
     const char *folder; /* for the files of `pipeline` */
     const char *surface; /* of `octree`, or NULL */
+    const char *plants;  /* the folder of `plants`, or NULL */
     FILE *text;         /* the table for people, or NULL */
     json_t *results, *absent;
     modal_device ref;
@@ -141,5 +142,8 @@ struct modal_surface_mesh;
 /* of `octree` */
 modal_status bench_flow(modal_bench *b, bench_side *side, struct octree_scene *scene, const struct modal_surface_mesh *surface, modal_error *err);
 modal_status bench_render(modal_bench *b, modal_error *err);
+modal_status bench_plants(modal_bench *b, modal_error *err);
+/* Of `plants`: the paper's kernels in a launch or two, in one a distinct r, in one an object. */
+modal_status bench_launches(modal_bench *b, modal_error *err);
 
 #endif

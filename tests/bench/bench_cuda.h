@@ -23,6 +23,8 @@ modal_status bench_cuda_fill(float *to, int64_t count, uint64_t seed, modal_stre
 modal_status bench_cuda_read(float *to, const float *from, int64_t count, modal_stream *stream, modal_error *err);
 /* A kernel that does nothing, with the arguments of the deformer's product. */
 modal_status bench_cuda_empty(modal_stream *stream, modal_error *err);
+/* Kernels that the process has launched so far (bench_launches.c). */
+int64_t bench_cuda_launched(void);
 /* Queue of work -> all of it done. */
 modal_status bench_cuda_wait(modal_stream *stream, modal_error *err);
 

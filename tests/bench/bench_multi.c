@@ -33,6 +33,8 @@ typedef struct multi {
     modal_deform_objects_task task;
     paper_multi *paper;
     cublas_objects *cublas;
+    float *rows;         /* [n_copies, row_offset[n_objects]] modal matrices in the layout of one object */
+    int64_t *row_offset; /* [n_objects + 1] in main memory */
 } multi;
 
 /* ---- what is right ---- */
@@ -162,6 +164,21 @@ static modal_status call_paper_world(void *context, int64_t k, modal_error *err)
     if (status != MODAL_OK) return status;
     return paper_transform(m->scene->padded_vertices, m->of_group, m->matrices, m->rest4, m->u, m->x4,
                            m->side->stream, err);
+}
+
+/* Section 4.1's kernel for each object. */
+static modal_status call_paper_objects(void *context, int64_t k, modal_error *err)
+{
+    const multi *m = context;
+    const plant_scene *s = m->scene;
+    modal_status status = MODAL_OK;
+    const float *U = m->rows + k % m->n_copies * m->row_offset[s->n_objects];
+    for (int32_t o = 0; o < s->n_objects; o++) {
+        const paper_layout layout = paper_layout_of(4, s->modes[o]);
+        MODAL_TRY(paper_single(&layout, s->vertices[o], U + m->row_offset[o], m->q + s->first_mode[o], m->u + 4 * s->first_padded[o], m->side->stream, err));
+    }
+done:
+    return status;
 }
 
 static modal_status call_cublas(void *context, int64_t k, modal_error *err)
@@ -351,6 +368,92 @@ done:;
     bench_free(side, &m.of_group);
     return status;
 }
+
+#ifdef MODAL_HAVE_CUDA
+static modal_status make_rows(multi *m, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const plant_scene *s = m->scene;
+    float *host = NULL;
+    MODAL_TRY(modal_alloc_zero(&m->row_offset, (int64_t)s->n_objects + 1, sizeof *m->row_offset, "objects", err));
+    for (int32_t o = 0; o < s->n_objects; o++) {
+        const paper_layout layout = paper_layout_of(4, s->modes[o]);
+        m->row_offset[o + 1] = m->row_offset[o] + paper_layout_floats(&layout, 3 * (int64_t)s->vertices[o]);
+    }
+    MODAL_TRY(modal_alloc_zero(&host, m->row_offset[s->n_objects], sizeof *host, "U", err));
+    for (int32_t o = 0; o < s->n_objects; o++) {
+        const paper_layout layout = paper_layout_of(4, s->modes[o]);
+        for (int64_t row = 0; row < 3 * (int64_t)s->vertices[o]; row++)
+            for (int j = 0; j < s->modes[o]; j++) host[m->row_offset[o] + paper_layout_index(&layout, row, j)] = plant_scene_u(s, o, row, j);
+    }
+    MODAL_TRY(replicate(m, &m->rows, host, m->row_offset[s->n_objects], err));
+done:
+    modal_free(&host);
+    return status;
+}
+
+static modal_status run_launches(modal_bench *b, const plant_scene *s, const truth *t, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    bench_side *side = &b->gpu;
+    multi m = {.b = b, .side = side, .scene = s, .truth = t};
+    char name[64];
+    int distinct = 0;
+    m.n_copies = (b->quick ? 1 << 20 : BENCH_CACHE_BYTES) / (4 * s->u_floats) + 1;
+    if (m.n_copies > 512) m.n_copies = 512;
+    MODAL_TRY(bench_to_device(side, &m.q, s->q, 4 * s->n_modes, "q", err));
+    MODAL_TRY(bench_to_device(side, &m.u, NULL, 16 * s->padded_vertices, "u", err));
+    MODAL_TRY(paper_multi_new(&m.paper, PAPER_CHUNKS_6_8_FIRST, s, m.n_copies, side->stream, err));
+    snprintf(name, sizeof name, "paper 4.3, %d launches", paper_multi_kernels(m.paper));
+    MODAL_TRY(measure(&m, name, 1, call_paper, m.u, PADDED, 0, err));
+    m.paper = paper_multi_delete(m.paper);
+    MODAL_TRY(paper_multi_new(&m.paper, PAPER_A_RANK, s, m.n_copies, side->stream, err));
+    for (int r = 1, found = 0; r <= 32; r++, distinct += found, found = 0)
+        for (int32_t o = 0; o < s->n_objects && !found; o++) found = s->modes[o] == r;
+    snprintf(name, sizeof name, "one a distinct r, %d launches", distinct);
+    MODAL_TRY(measure(&m, name, 0, call_paper, m.u, PADDED, 0, err));
+    MODAL_TRY(make_rows(&m, err));
+    snprintf(name, sizeof name, "one an object (4.1), %d launches", s->n_objects);
+    MODAL_TRY(measure(&m, name, 0, call_paper_objects, m.u, PADDED, 0, err));
+done:
+    m.paper = paper_multi_delete(m.paper);
+    modal_free(&m.row_offset);
+    bench_free(side, &m.q), bench_free(side, &m.u), bench_free(side, &m.rows);
+    return status;
+}
+
+modal_status bench_launches(modal_bench *b, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    plant_scene *scene = NULL;
+    truth t = {0};
+    bench_table(b, "launches", "U q of many objects by the paper's kernels: in all a launch or two, one a distinct r, one an object; x ours: times the first");
+    if (!b->gpu.present) {
+        bench_absent(b, "launches of the paper's kernels", "no GPU");
+        return MODAL_OK;
+    }
+    for (int i = 0; i < N_PLANTS; i++) {
+        MODAL_TRY(plant_scene_new(&scene, &plants[i], b->quick ? 20 : 1, err));
+        MODAL_TRY(truth_of(b, scene, &t, err));
+        bench_print(b, "\n%s, %d objects\n", plants[i].name, scene->n_objects);
+        bench_headings(b);
+        MODAL_TRY(run_launches(b, scene, &t, err));
+        scene = plant_scene_delete(scene);
+        truth_free(&t);
+    }
+done:
+    scene = plant_scene_delete(scene);
+    truth_free(&t);
+    return status;
+}
+#else
+modal_status bench_launches(modal_bench *b, modal_error *err)
+{
+    (void)err;
+    bench_absent(b, "launches of the paper's kernels", "built without CUDA");
+    return MODAL_OK;
+}
+#endif
 
 modal_status bench_multi(modal_bench *b, modal_error *err)
 {

@@ -30,10 +30,11 @@ def refuses(code, message, *words):
     assert not os.listdir("."), os.listdir(".")
 
 
-refuses(2, "none of uq, multi, batch, frame, pipeline, rings, nbody, tled, octree, render, all: speed", "speed")
+refuses(2, "none of uq, multi, batch, frame, pipeline, rings, nbody, tled, octree, render, plants, all: speed", "speed")
 refuses(2, "back end: 'gpu' is none of auto, ref, cpu, cuda, cuda:N", "uq", "--backend", "gpu")
 refuses(2, "--surface: only with octree, bunny.ply", "uq", "--surface", "bunny.ply")
 refuses(3, "absent.ply: cannot open, No such file or directory", "octree", "--surface", "absent.ply", "-q", "--quick", "--backend", "cpu")
+refuses(2, "--plants: only with plants, here", "render", "--plants", "here")
 refuses(2, "--memory-limit: not a size such as 800M or 4G, 0", "uq", "--memory-limit", "0")
 refuses(2, "--json and --report: standard output has room for one", "uq", "--json", "-", "--report", "-")
 refuses(4, "--memory-limit: too little memory, 4096 bytes for cpu", "uq", "--quick", "--backend", "cpu",
@@ -45,13 +46,13 @@ assert os.listdir(".") and not list(pathlib.Path(".").glob("*.tmp")), os.listdir
 for line in ("Ceilings", "Table 5", "Tables 3 and 4", "Many frames at once", "in random order", "end to end"):
     assert line in got.stdout, (line, got.stdout)
 report = json.loads(pathlib.Path("report.json").read_text())
-assert [s["name"] for s in report["stages"]] == ["ceilings", "uq", "multi", "batch", "frame", "pipeline", "rings", "nbody", "tled", "octree", "render"]
+assert [s["name"] for s in report["stages"]] == ["ceilings", "uq", "multi", "batch", "frame", "pipeline", "rings", "nbody", "tled", "octree", "render", "plants"]
 
 numbers = json.loads(pathlib.Path("all.json").read_text())
 assert numbers["tool"] == "modalbench" and numbers["quick"] and numbers["machine"]["cpu"]["threads"] == 1
 assert "gpu" not in numbers["machine"] and numbers["machine"]["cpu"]["copy_gb_per_s"] > 0
 absent = {a["what"] for a in numbers["absent"]}
-assert "GPU" in absent, absent
+assert {"GPU", "plants", "launches of the paper's kernels"} <= absent, absent
 tables = {}
 for row in numbers["results"]:
     tables.setdefault(row["table"], []).append(row)
@@ -111,4 +112,26 @@ for name, what, where in (("geometry shader and blending, OpenGL", "curvature by
     assert len(drawn) == (what not in absent), (name, absent)  # with EGL, which here draws on the CPU, or said to be absent
     assert drawn or what in table, name
 assert len(tables["render, 7202 triangles"]) == 1 + ("pictures by OpenGL" not in absent), tables["render, 7202 triangles"]
+
+# whole simulations of plants: one that both sources have, and a small one in the dragon's place; the others are said to be absent
+subprocess.run([sys.executable, source / "tests/bench/grow_plants.py", pathlib.Path(modalbench).parent, "plants", "--only", "conifer,thesis-conifer,dragon",
+                "--quick"], check=True, capture_output=True)
+got = works("plants", *quick, "--plants", "plants", "--json", "plants.json")
+numbers = json.loads(pathlib.Path("plants.json").read_text())
+rows = [row for row in numbers["results"] if row["table"] == "plants"]
+assert [(r["plant"]["folder"], r["plant"]["while_q_is_stepped"]) for r in rows] == [(k, w) for k in ("thesis-conifer", "conifer", "dragon") for w in (False, True)]
+assert [(r["objects"], r["vertices"], r["modes"]) for r in rows[::2]] == [(644, 13884 + 601 * 6, 360), (43, 7543, 360), (1, 1600, 15)], rows
+assert [(r["plant"]["source_cpu_fps"], r["plant"]["source_gpu_fps"]) for r in rows[::2]] == [(60, 55), (35, 60), (16, 52)]
+for row in rows:
+    ms, shares = row["plant"]["ms"], row["plant"]["shares"]
+    assert list(ms) == ["step", "U q", "transform", "normals", "shadow", "picture"] and all(x >= 0 for x in ms.values()), row
+    assert min(ms["step"], ms["transform"], ms["shadow"], ms["picture"]) > 0 and math.isclose(sum(shares.values()), 1), row
+    assert 0 <= row["error_over_tolerance"] <= 1 and math.isclose(row["plant"]["frames_per_s"], 1 / row["seconds"]["median"], rel_tol=1e-6), row
+assert sum(a["why"].endswith("grow_plants.py makes it") for a in numbers["absent"]) == 16, numbers["absent"]
+subprocess.run([sys.executable, source / "tests/bench/format_plants.py", "plants.json", "plants.md"], check=True)
+table = pathlib.Path("plants.md").read_text()
+assert "| Dragon's size, r = 15, while q is stepped | paper, figure 13 | 1 | 1,600 | 15 |" in table and "| 60 / 55 |" in table and "Fir (thesis" in table, table
+os.truncate("plants/conifer/plant.h5", 5000)
+got = run("plants", *quick, "--plants", "plants")
+assert got.returncode == 3 and got.stderr.startswith("modalbench: plants/conifer/plant.h5: ") and got.stderr.count("\n") == 1, got
 print("ok")

@@ -19,6 +19,7 @@ static const tool_option options[] = {
     {"folder", 0, "FOLDER", NULL,
      "Where `pipeline` writes its files, which go at once (default: TMPDIR, or /tmp).", TOOL_WRITES},
     {"surface", 0, "FILE", NULL, "What `octree` goes around (default: a torus): an .obj, .ply, .stl, .off or .vtk.", TOOL_READS},
+    {"plants", 0, "FOLDER", NULL, "What `plants` measures: made by tests/bench/grow_plants.py.", TOOL_READS},
     TOOL_OPTION_MEMORY_LIMIT,
     TOOL_OPTION_THREADS,
     TOOL_OPTION_FORCE,
@@ -39,11 +40,12 @@ static void print_versions(FILE *to)
 static const tool_program program = {
     .name = "modalbench",
     .summary = "measures the deformer on this machine, beside the methods and libraries it competes with",
-    .usage = "[options] uq|multi|batch|frame|pipeline|rings|nbody|tled|octree|render|all ...",
+    .usage = "[options] PART|all ...",
     .options = options,
     .least_operands = 1,
-    .most_operands = 10,
+    .most_operands = 11,
     .notes =
+        "PART is one of:\n"
         "uq        U q of one object (tables 1 and 5 of Wang and Barbic 2020)\n"
         "multi     scenes of many objects (tables 3 and 4)\n"
         "batch     U q of 1 to 128 frames at once\n"
@@ -54,6 +56,7 @@ static const tool_program program = {
         "tled      steps of total Lagrangian explicit dynamics, beside other ways to take them\n"
         "octree    values of a texture around a surface, beside NanoVDB, a dense lattice and a tree of cells\n"
         "render    pictures of a trajectory, beside OpenGL\n"
+        "plants    whole simulations of plants (--plants FOLDER), and the paper's kernels by their launches\n"
         "\n"
         "The paper's own layouts and kernels, cuBLAS and OpenBLAS run beside ours, on random data; every\n"
         "result is compared with the reference back end first. Times are medians of 15 runs after warm-ups,\n"
@@ -63,7 +66,7 @@ static const tool_program program = {
     .print_versions = print_versions,
 };
 
-enum { OCTREE_PART = 8, PARTS = 10 };
+enum { OCTREE_PART = 8, PLANTS_PART = 10, PARTS = 11 };
 
 typedef struct request {
     modal_bench_request bench;
@@ -82,7 +85,7 @@ static modal_status read_request(tool *t, request *r, modal_error *err)
             if (strcmp(a->operands[i], "all") == 0 || strcmp(a->operands[i], modal_bench_parts[k]) == 0)
                 r->chosen[k] = found = 1;
         if (!found)
-            MODAL_FAIL(err, MODAL_ERROR_USAGE, "none of uq, multi, batch, frame, pipeline, rings, nbody, tled, octree, render, all: %s",
+            MODAL_FAIL(err, MODAL_ERROR_USAGE, "none of uq, multi, batch, frame, pipeline, rings, nbody, tled, octree, render, plants, all: %s",
                        a->operands[i]);
     }
     r->json = tool_value(a, "json");
@@ -91,6 +94,8 @@ static modal_status read_request(tool *t, request *r, modal_error *err)
     r->bench.quick = tool_count(a, "quick") > 0;
     r->bench.surface = tool_value(a, "surface");
     if (r->bench.surface && !r->chosen[OCTREE_PART]) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--surface: only with octree, %s", r->bench.surface);
+    r->bench.plants = tool_value(a, "plants");
+    if (r->bench.plants && !r->chosen[PLANTS_PART]) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--plants: only with plants, %s", r->bench.plants);
     r->bench.folder = tool_value(a, "folder");
     if (!r->bench.folder) r->bench.folder = getenv("TMPDIR");
     if (!r->bench.folder || !r->bench.folder[0]) r->bench.folder = "/tmp";

@@ -89,7 +89,8 @@ typedef enum paper_chunks {
     PAPER_CHUNKS_8,
     PAPER_CHUNKS_6_8_FIRST,  /* table 3's note 1 */
     PAPER_CHUNKS_6_8_SECOND, /* note 2 */
-    PAPER_CHUNKS_5_6_7_8
+    PAPER_CHUNKS_5_6_7_8,
+    PAPER_A_RANK /* those of note 1, but every distinct r in a launch of its own, for comparison */
 } paper_chunks;
 typedef struct paper_multi paper_multi;
 /* Packs the scene's modal matrices, n_copies times, to the device. */

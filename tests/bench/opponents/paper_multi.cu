@@ -66,7 +66,8 @@ int chunk_size(paper_chunks chunks, int threads)
     static const int first[9] = {0, 6, 6, 6, 8, 6, 6, 8, 8}, second[9] = {0, 8, 8, 6, 8, 6, 6, 8, 8},
                      four[9] = {0, 6, 6, 6, 8, 5, 6, 7, 8};
     switch (chunks) {
-    case PAPER_CHUNKS_6_8_FIRST: return first[threads];
+    case PAPER_CHUNKS_6_8_FIRST:
+    case PAPER_A_RANK: return first[threads];
     case PAPER_CHUNKS_6_8_SECOND: return second[threads];
     case PAPER_CHUNKS_5_6_7_8: return four[threads];
     default: return 8;
@@ -83,6 +84,9 @@ struct paper_multi {
     int n_kernels;
     cudaStream_t streams[SIZES];
     cudaEvent_t begun, ended[SIZES];
+    // of PAPER_A_RANK: chunks of one r lie together, and have a launch of their own
+    bool by_rank;
+    std::vector<int64_t> first[SIZES];
 };
 
 extern "C" paper_multi *paper_multi_delete(paper_multi *m)
@@ -99,10 +103,12 @@ extern "C" paper_multi *paper_multi_delete(paper_multi *m)
     return nullptr;
 }
 
-static void pack(const plant_scene *scene, paper_chunks chunks, std::vector<Chunk> *records,
+// Objects of `rank` modes, or of all where that is 0.
+static void pack(const plant_scene *scene, paper_chunks chunks, int rank, std::vector<Chunk> *records,
                  std::vector<float4> *matrices)
 {
     for (int32_t o = 0; o < scene->n_objects; o++) {
+        if (rank && scene->modes[o] != rank) continue;
         const int r = scene->modes[o], threads = (r + 3) / 4, size = chunk_size(chunks, threads);
         const int rows = size / threads, per_warp = 32 / size, vectors = (per_warp * size + 7) / 8 * 8;
         const int64_t n_rows = 3 * (int64_t)scene->vertices[o];
@@ -129,7 +135,7 @@ static modal_status upload(paper_multi *m, int i, const std::vector<Chunk> &reco
     m->n_chunks[i] = (int64_t)records.size();
     m->vectors[i] = (int64_t)matrix.size();
     if (records.empty()) return MODAL_OK;
-    m->n_kernels++;
+    m->n_kernels++; // or streams, where each has many launches
     const size_t bytes = matrix.size() * sizeof(float4);
     cudaError_t code = cudaMalloc((void **)&m->d_chunks[i], records.size() * sizeof(Chunk));
     if (code == cudaSuccess) code = cudaMalloc((void **)&m->d_matrix[i], bytes * (size_t)m->n_copies);
@@ -157,7 +163,17 @@ extern "C" modal_status paper_multi_new(paper_multi **multi, paper_chunks chunks
     try {
         std::vector<Chunk> records[SIZES];
         std::vector<float4> matrices[SIZES];
-        pack(scene, chunks, records, matrices);
+        m->by_rank = chunks == PAPER_A_RANK;
+        if (!m->by_rank) pack(scene, chunks, 0, records, matrices);
+        for (int r = 1; m->by_rank && r <= 32; r++) {
+            for (int i = 0; i < SIZES; i++) { // a launch begins with a warp of its own
+                const size_t per_warp = 32 / (i + SMALLEST);
+                while (records[i].size() % per_warp) records[i].push_back(Chunk{0, 0, 1, 0});
+                m->first[i].push_back((int64_t)records[i].size());
+            }
+            pack(scene, chunks, r, records, matrices);
+        }
+        for (int i = 0; m->by_rank && i < SIZES; i++) m->first[i].push_back((int64_t)records[i].size());
         for (int i = 0; i < SIZES && status == MODAL_OK; i++)
             status = upload(m, i, records[i], matrices[i], err);
     } catch (const std::bad_alloc &) {
@@ -178,11 +194,17 @@ template <int C>
 static modal_status launch(const paper_multi *m, int64_t k, const float *q, float *u,
                            cudaStream_t stream, modal_error *err)
 {
-    const int i = C - SMALLEST, per_block = 32 / C * WARPS;
-    const int64_t blocks = (m->n_chunks[i] + per_block - 1) / per_block;
-    product<C><<<(unsigned)blocks, dim3(32, WARPS), 0, stream>>>(
-        m->n_chunks[i], m->d_chunks[i], m->d_matrix[i] + k % m->n_copies * m->vectors[i], q, u);
-    return modal_cuda_launched("paper 4.3", err);
+    constexpr int i = C - SMALLEST, per_warp = 32 / C, per_block = per_warp * WARPS, warp_vectors = (per_warp * C + 7) / 8 * 8;
+    const float4 *matrix = m->d_matrix[i] + k % m->n_copies * m->vectors[i];
+    modal_status status = MODAL_OK;
+    for (size_t part = 0; part < (m->by_rank ? m->first[i].size() - 1 : 1) && status == MODAL_OK; part++) {
+        const int64_t first = m->by_rank ? m->first[i][part] : 0, n = (m->by_rank ? m->first[i][part + 1] : m->n_chunks[i]) - first;
+        if (n == 0) continue;
+        product<C><<<(unsigned)((n + per_block - 1) / per_block), dim3(32, WARPS), 0, stream>>>(
+            n, m->d_chunks[i] + first, matrix + first / per_warp * warp_vectors, q, u);
+        status = modal_cuda_launched("paper 4.3", err);
+    }
+    return status;
 }
 
 // The first chunk size runs in the caller's stream, each further one in a stream of its own that
