@@ -4,7 +4,7 @@ modal_unit_test(test_frames modal_frames)
 modal_unit_test(test_deform modal_deform modal_kernels modal_test_synthetic Threads::Threads)
 modal_unit_test(test_sound modal_sound)
 modal_unit_test(test_curvature modal_curvature)
-modal_unit_test(test_deform_large modal_deform modal_kernels modal_test_synthetic Threads::Threads)
+modal_unit_test(test_deform_large modal_deform modal_kernels modal_test_synthetic OpenMP::OpenMP_C Threads::Threads)
 if(NOT MODAL_SANITIZE) # whose frames are larger
   modal_unit_test(test_small_stacks modal_test_files modal_scenes modal_materials modal_deform Threads::Threads)
   if(MODAL_HAVE_MODES)

@@ -10,7 +10,7 @@
 #include <immintrin.h>
 #endif
 
-enum { RUN = 1024 };
+enum { RUN = 1024, AHEAD = 64 };
 
 typedef uint32_t four __attribute__((vector_size(16)));
 
@@ -35,6 +35,19 @@ static inline __attribute__((always_inline)) four load(const float *p, const int
     return v;
 }
 
+/* As many floats: by way of memory, which a copy of 12 of 16 bytes takes, a point costs twice the time. */
+static inline __attribute__((always_inline)) void store(float *p, four v, const int width)
+{
+#if defined(__x86_64__)
+    if (width == 3) {
+        _mm_storel_epi64((__m128i *)(void *)p, (__m128i)v);
+        _mm_store_ss(p + 2, _mm_movehl_ps((__m128)v, (__m128)v));
+        return;
+    }
+#endif
+    memcpy(p, &v, (size_t)width * sizeof *p);
+}
+
 /* These return whether a float is not finite. */
 static inline __attribute__((always_inline)) int gather(float *out, const float *in, const int32_t *source,
                                                         int64_t n, const int width)
@@ -46,7 +59,7 @@ static inline __attribute__((always_inline)) int gather(float *out, const float 
         carries |= CARRY(v);
     }
     const four v = load(in + width * (int64_t)source[n - 1], width);
-    memcpy(out + width * (n - 1), &v, (size_t)width * sizeof *out);
+    store(out + width * (n - 1), v, width);
     return any(carries | CARRY(v));
 }
 
@@ -55,8 +68,9 @@ static inline __attribute__((always_inline)) int scatter(float *out, const float
 {
     four carries = {0};
     for (int64_t i = 0; i < n; i++) {
+        __builtin_prefetch(out + width * (int64_t)target[i + AHEAD < n ? i + AHEAD : n - 1], 1);
         const four v = load(in + width * i, width);
-        memcpy(out + width * (int64_t)target[i], &v, (size_t)width * sizeof *out);
+        store(out + width * (int64_t)target[i], v, width);
         carries |= CARRY(v);
     }
     return any(carries);

@@ -23,12 +23,6 @@ int modal_deform_wants(const deform_engine *d, int output)
     }
 }
 
-modal_status modal_deform_go_on(const deform_engine *d, modal_error *err)
-{
-    if (!d->request.cancelled || !__atomic_load_n(d->request.cancelled, __ATOMIC_RELAXED)) return MODAL_OK;
-    return modal_error_set(err, MODAL_ERROR_INTERRUPTED, "cancelled");
-}
-
 /* All objects of a pack in the frames of the `whole` task. */
 static modal_status deform_pack(deform_engine *d, const deform_unit *s,
                                 const modal_deform_task *whole, modal_error *err)
@@ -90,13 +84,22 @@ done:
     return status;
 }
 
-/* Positions and displacements of columns, and dynamic normals: where a back end can, in one pass, or into the frames,
- * whose points `base` counts. */
-static modal_status compute_positions(deform_engine *d, const deform_slot *slot, const deform_unit *s,
-                                      const modal_deform_task *deform, const int64_t *base, modal_error *err)
+/* Whether positions and dynamic normals are made in one pass, into scratch arrays. */
+static int fuses_normals(const deform_engine *d, const deform_chunk *chunk)
+{
+    const deform_unit *s = chunk->unit;
+    return modal_deform_makes_normals(d, chunk->slot) && !modal_deform_places_unit(d, s, chunk->whole.n_columns) &&
+           d->device.kernels->deform_normals && !chunk->slot->d_out[DEFORM_DISPLACEMENT] && !s->packed && s->place == MATRIX_ON_DEVICE;
+}
+
+/* Positions and displacements of columns, and dynamic normals: where a back end can, in one pass, or into the frames. */
+static modal_status compute_positions(deform_engine *d, const deform_chunk *chunk, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_kernels *kernels = d->device.kernels;
+    const deform_slot *slot = chunk->slot;
+    const deform_unit *s = chunk->unit;
+    const modal_deform_task *deform = &chunk->whole;
     const modal_normals_dynamic_task normals = {.n_vertices = s->n_vertices,
                                                 .n_columns = deform->n_columns,
                                                 .corner_offsets = s->d_corner_offsets,
@@ -105,17 +108,14 @@ static modal_status compute_positions(deform_engine *d, const deform_slot *slot,
                                                 .normals = d->d_scratch[DEFORM_NORMALS],
                                                 .ring_offsets = s->d_ring_offsets,
                                                 .ring = s->d_ring};
-    const int dynamic = d->request.normals == MODAL_NORMALS_DYNAMIC && (slot->d_out[DEFORM_NORMALS] || slot->d_out[DEFORM_TANGENTS]);
-    const int placed = dynamic && modal_deform_places_unit(d, s, deform->n_columns);
-    if (dynamic && !placed && kernels->deform_normals && !deform->displacement && !s->packed &&
-        s->place == MATRIX_ON_DEVICE)
-        return kernels->deform_normals(&(modal_deform_normals_task){deform, &normals}, d->compute, err);
-    MODAL_TRY(deform_columns(d, s, deform, err));
-    if (placed) {
+    const int dynamic = modal_deform_makes_normals(d, slot);
+    if (fuses_normals(d, chunk)) return kernels->deform_normals(&(modal_deform_normals_task){deform, &normals}, d->compute, err);
+    if (!s->scatters) MODAL_TRY(deform_columns(d, s, deform, err));
+    if (dynamic && modal_deform_places_unit(d, s, deform->n_columns)) {
         const modal_normals_placed_task task = {.surface = normals,
                                                 .target = s->packed ? s->d_target : s->d_user,
                                                 .source = s->gathers ? s->d_source : NULL,
-                                                .base = base,
+                                                .base = chunk->base,
                                                 .positions = slot->d_out[DEFORM_POSITIONS],
                                                 .normals = slot->d_out[DEFORM_NORMALS],
                                                 .nonfinite = slot->h_nonfinite};
@@ -174,76 +174,90 @@ static int64_t all_columns(const deform_engine *d, const deform_unit *s)
     return modal_size_multiply(d->n_frames_total, s->n_objects, &columns) ? columns : INT64_MAX;
 }
 
-/* Speeds of the columns of `deform`: of the displacement by q' and, where poses move, the positions by the poses' rates. */
-static modal_status compute_speed(deform_engine *d, const deform_slot *slot, const deform_unit *s, int64_t first,
-                                  const modal_deform_task *deform, const int64_t *base, modal_error *err)
+/* Speeds of the columns of a unit that does not scatter: of the displacement by q' and, where poses move, the positions by the poses' rates. */
+static modal_status compute_speed(deform_engine *d, const deform_chunk *chunk, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    modal_deform_task part = *deform;
-    const int moving = slot->d_pose_rates != NULL;
+    const deform_unit *s = chunk->unit;
+    modal_deform_task part = chunk->whole;
     part.positions = d->d_velocity[1]; /* of no use */
     part.displacement = d->d_velocity[0];
-    part.q = slot->d_q_rates + slot->n_frames * s->first_q + first * s->n_modes;
+    part.q = chunk->q_rates;
     MODAL_TRY(deform_columns(d, s, &part, err));
     part.displacement = NULL;
-    part.q = deform->q;
-    if (moving) part.poses = slot->d_pose_rates + (deform->poses - slot->d_poses);
-    if (moving) MODAL_TRY(deform_columns(d, s, &part, err));
+    part.q = chunk->whole.q;
+    part.poses = chunk->pose_rates;
+    if (part.poses) MODAL_TRY(deform_columns(d, s, &part, err));
     const modal_speed_task speed = {.n_vertices = s->n_vertices,
-                                    .n_columns = deform->n_columns,
+                                    .n_columns = part.n_columns,
                                     .a = d->d_velocity[0],
-                                    .b = moving ? d->d_velocity[1] : NULL,
+                                    .b = part.poses ? d->d_velocity[1] : NULL,
                                     .source = s->d_source,
                                     .target = s->d_target,
-                                    .base = base,
-                                    .speed = slot->d_out[DEFORM_SPEED],
-                                    .nonfinite = slot->h_nonfinite};
+                                    .base = chunk->base,
+                                    .speed = chunk->slot->d_out[DEFORM_SPEED],
+                                    .nonfinite = chunk->slot->h_nonfinite};
     MODAL_TRY(d->device.kernels->speed(&speed, d->compute, err));
 done:
     return status;
 }
 
-/* Columns [first, first + count) of a shape. */
-static modal_status compute_chunk(deform_engine *d, const deform_slot *slot,
-                                  const deform_unit *s, int64_t first, int64_t count,
+/* Outputs that are in scratch arrays, into the frames. */
+static modal_status reorder_outputs(deform_engine *d, const deform_chunk *chunk, int points, modal_error *err)
+{
+    const deform_slot *slot = chunk->slot;
+    const deform_unit *s = chunk->unit;
+    const int64_t count = chunk->whole.n_columns;
+    const int placed = slot->d_out[DEFORM_NORMALS] && modal_deform_places_unit(d, s, count);
+    for (int k = 0; k < DEFORM_OUTPUTS; k++) {
+        if (!slot->d_out[k] || k == DEFORM_SPEED || (placed && (k == DEFORM_POSITIONS || k == DEFORM_NORMALS)) ||
+            (!points && (k == DEFORM_POSITIONS || k == DEFORM_DISPLACEMENT)))
+            continue;
+        const modal_reorder_task reorder = {.n_vertices = s->n_vertices,
+                                            .n_columns = count,
+                                            .width = (int32_t)modal_deform_width(k),
+                                            .in = d->d_scratch[k],
+                                            .source = s->d_source,
+                                            .target = s->scatters ? s->d_user : s->d_target,
+                                            .base = chunk->base,
+                                            .out = slot->d_out[k],
+                                            .nonfinite = slot->h_nonfinite};
+        const modal_status status = d->device.kernels->reorder(&reorder, d->compute, err);
+        if (status != MODAL_OK) return status;
+    }
+    return MODAL_OK;
+}
+
+/* Columns [first, first + count) of a unit. */
+static modal_status compute_chunk(deform_engine *d, const deform_slot *slot, const deform_unit *s, int64_t first, int64_t count,
                                   modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const modal_kernels *kernels = d->device.kernels;
-    const float *poses =
-        slot->d_poses +
-        (slot->n_frames * s->first_object + first * (s->packed ? s->n_objects : 1)) * 12;
-    const modal_deform_task deform = {
-        .n_vertices = s->n_vertices,
-        .n_columns = count,
-        .n_modes = s->n_modes,
-        .modal_matrix = s->d_modal_matrix,
-        .rest_tiles = s->d_rest_tiles,
-        .q = slot->d_q + slot->n_frames * s->first_q + first * s->n_modes,
-        .poses = poses,
-        .positions = d->d_scratch[DEFORM_POSITIONS],
-        .displacement = slot->d_out[DEFORM_DISPLACEMENT] ? d->d_scratch[DEFORM_DISPLACEMENT] : NULL,
-        .n_columns_total = all_columns(d, s)};
-    const int64_t *base = d->d_base + d->batch_frames * s->first_column + first;
-    const int placed = slot->d_out[DEFORM_NORMALS] && modal_deform_places_unit(d, s, count);
+    const int64_t pose = (slot->n_frames * s->first_object + first * (s->packed ? s->n_objects : 1)) * 12;
+    const int64_t q = slot->n_frames * s->first_q + first * s->n_modes;
+    const deform_chunk chunk = {
+        .slot = slot,
+        .unit = s,
+        .whole = {.n_vertices = s->n_vertices,
+                  .n_columns = count,
+                  .n_modes = s->n_modes,
+                  .modal_matrix = s->d_modal_matrix,
+                  .rest_tiles = s->d_rest_tiles,
+                  .q = slot->d_q + q,
+                  .poses = slot->d_poses + pose,
+                  .positions = d->d_scratch[DEFORM_POSITIONS],
+                  .displacement = slot->d_out[DEFORM_DISPLACEMENT] ? d->d_scratch[DEFORM_DISPLACEMENT] : NULL,
+                  .n_columns_total = all_columns(d, s)},
+        .q_rates = slot->d_out[DEFORM_SPEED] ? slot->d_q_rates + q : NULL,
+        .pose_rates = slot->d_out[DEFORM_SPEED] && slot->d_pose_rates ? slot->d_pose_rates + pose : NULL,
+        .base = d->d_base + d->batch_frames * s->first_column + first};
+    const int in_ranges = s->scatters && !fuses_normals(d, &chunk);
     MODAL_TRY(modal_deform_go_on(d, err));
-    MODAL_TRY(compute_positions(d, slot, s, &deform, base, err));
-    MODAL_TRY(compute_surface(d, slot, s, count, poses, err));
-    for (int k = 0; k < DEFORM_OUTPUTS; k++) {
-        if (!slot->d_out[k] || k == DEFORM_SPEED || (placed && (k == DEFORM_POSITIONS || k == DEFORM_NORMALS))) continue;
-        const modal_reorder_task reorder = {
-            .n_vertices = s->n_vertices,
-            .n_columns = count,
-            .width = (int32_t)modal_deform_width(k),
-            .in = d->d_scratch[k],
-            .source = s->d_source,
-            .target = s->d_target,
-            .base = base,
-            .out = slot->d_out[k],
-            .nonfinite = slot->h_nonfinite};
-        MODAL_TRY(kernels->reorder(&reorder, d->compute, err));
-    }
-    if (slot->d_out[DEFORM_SPEED]) MODAL_TRY(compute_speed(d, slot, s, first, &deform, base, err));
+    if (s->scatters) MODAL_TRY(modal_deform_scatter(d, &chunk, in_ranges, err));
+    MODAL_TRY(compute_positions(d, &chunk, err));
+    MODAL_TRY(compute_surface(d, slot, s, count, chunk.whole.poses, err));
+    MODAL_TRY(reorder_outputs(d, &chunk, !in_ranges, err));
+    if (chunk.q_rates && !s->scatters) MODAL_TRY(compute_speed(d, &chunk, err));
 done:
     return status;
 }

@@ -28,28 +28,29 @@ static void free_pair(deform_engine *d, float **host, float **device)
 static modal_status new_arrays(deform_engine *d, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    int64_t *base = NULL, largest = 0, part = 0, most_columns = 0;
+    int64_t *base = NULL, largest[DEFORM_OUTPUTS] = {0}, part = 0, most_columns = 0;
     const int64_t batch = d->batch_frames, n_columns = batch * d->n_columns;
     for (int32_t i = 0; i < d->n_shapes; i++) {
         const deform_unit *s = &d->shapes[i];
-        if (s->chunk * s->n_vertices > largest) largest = s->chunk * s->n_vertices;
-        if (s->place == MATRIX_ON_DEVICE || s->packed) continue;
+        for (int k = 0; k < DEFORM_OUTPUTS; k++) {
+            const int64_t floats = s->chunk * s->n_vertices * modal_deform_scratch_width(d, s, k);
+            if (floats > largest[k]) largest[k] = floats;
+        }
+        if (!modal_deform_ranges(s)) continue;
         if (s->chunk * s->range_tiles * 32 > part) part = s->chunk * s->range_tiles * 32;
         if (s->chunk > most_columns) most_columns = s->chunk;
     }
     if (n_columns > most_columns) most_columns = n_columns;
     for (int k = 0; k < DEFORM_OUTPUTS; k++)
-        if (modal_deform_wants(d, k) && k != DEFORM_SPEED)
-            MODAL_TRY(modal_device_alloc(&d->device, &d->d_scratch[k], largest,
-                                         (size_t)modal_deform_width(k) * sizeof(float), "scratch",
-                                         err));
+        if (largest[k] > 0 && k != DEFORM_SPEED)
+            MODAL_TRY(modal_device_alloc(&d->device, &d->d_scratch[k], largest[k], sizeof(float), "scratch", err));
     for (int k = 0; k < DEFORM_OUTPUTS; k++)
         if (part > 0 && (k == DEFORM_POSITIONS || k == DEFORM_DISPLACEMENT) &&
             (k == DEFORM_POSITIONS || modal_deform_reorders(d)))
             MODAL_TRY(modal_device_alloc(&d->device, &d->d_part[k], part, 3 * sizeof(float),
                                          "scratch of a range", err));
-    for (int i = 0; i < 2 && modal_deform_wants(d, DEFORM_SPEED); i++)
-        MODAL_TRY(modal_device_alloc(&d->device, &d->d_velocity[i], largest, 3 * sizeof(float), "velocities", err));
+    for (int i = 0; i < 2 && largest[DEFORM_SPEED] > 0; i++)
+        MODAL_TRY(modal_device_alloc(&d->device, &d->d_velocity[i], largest[DEFORM_SPEED] / 2, sizeof(float), "velocities", err));
     MODAL_TRY(modal_deform_new_ranges(d, err));
     MODAL_TRY(modal_slots_make(&d->out, &d->device, &d->plan, modal_deform_is_direct(d) ? 0 : batch, d->n_slots, err));
     for (int i = 0; i < d->n_slots; i++) {
@@ -82,7 +83,7 @@ static modal_status new_arrays(deform_engine *d, modal_error *err)
     MODAL_TRY(modal_device_stream_wait(&d->device, d->compute, err));
     for (int32_t i = 0; i < d->n_shapes; i++) {
         deform_unit *s = &d->shapes[i];
-        if (s->place == MATRIX_ON_DEVICE || s->packed) continue;
+        if (!modal_deform_ranges(s)) continue;
         for (int64_t c = 0; c < s->chunk; c++) base[c] = c * s->n_vertices;
         MODAL_TRY(modal_device_alloc(&d->device, &s->d_column_base, s->chunk, sizeof *base,
                                      "first points of columns", err));

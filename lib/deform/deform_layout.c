@@ -110,6 +110,31 @@ static int64_t deal_objects(deform_engine *d, const modal_basis *basis, const in
     return n_packs;
 }
 
+/* Whether a range of vertices in the stored order fills the lines of a cache that it touches in the user's order: vertices that lie there
+ * at random cost a line each, and take the way by scratch arrays. */
+static modal_status find_scatters(const deform_engine *d, deform_unit *s, modal_error *err)
+{
+    enum { WINDOW = 2048, LINE = 16, MOST = 2 }; /* vertices; lines touched, of those filled */
+    modal_status status = MODAL_OK;
+    const int32_t *user = s->members->source->surface.user_vertex;
+    const int64_t n = s->n_vertices;
+    int64_t touched = 0;
+    int32_t *last = NULL; /* of each line: the last window that touched it, + 1 */
+    if (!d->device.shares_memory || modal_deform_places(d)) goto done;
+    s->scatters = 1;
+    if (d->request.stored_order) goto done;
+    MODAL_TRY(modal_alloc_zero(&last, n / LINE + 1, sizeof *last, "lines of vertices", err));
+    for (int64_t v = 0; v < n; v++) {
+        if (user[v] < 0 || user[v] >= n) break; /* which is said when shapes are loaded */
+        touched += last[user[v] / LINE] != v / WINDOW + 1;
+        last[user[v] / LINE] = (int32_t)(v / WINDOW + 1);
+    }
+    s->scatters = touched <= MOST * (n / LINE + 1);
+done:
+    modal_free(&last);
+    return status;
+}
+
 static modal_status describe_pack(deform_unit *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -155,6 +180,7 @@ modal_status modal_deform_lay_out(deform_engine *d, const modal_basis *basis, mo
                            .first_column = d->n_columns,
                            .first_q = d->n_q_placed};
         add_member(d, s, source, i);
+        MODAL_TRY(find_scatters(d, s, err));
         d->n_objects_placed += count[i];
         d->n_columns += count[i];
         d->n_q_placed += (int64_t)count[i] * source->modes.n_modes;

@@ -7,6 +7,7 @@
  * it is read once for all columns in the scratch arrays: then these have a whole batch, and a batch
  * is as large as memory allows, up to where reading the matrix no longer counts. Results do not depend
  * on any of this. */
+#include <omp.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@ static const int64_t SPLIT_BYTES = INT64_C(8) << 20; /* below it one batch is as
 /* Columns that the kernels of a CPU take at once: on it a batch of 26 frames costs as much as one of 32, and its memory is new pages. */
 enum { BLOCK_COLUMNS = 16 };
 static const int64_t SCRATCH_BYTES_CPU = INT64_C(1) << 20;
+static const int64_t RANGE_BYTES_CPU = INT64_C(1) << 20; /* positions of a range and thread, which stay in a cache */
 static const int64_t SCRATCH_BYTES_CUDA = INT64_C(32) << 20;
 /* A byte of U from a file, or from memory that is not pinned, takes about as long as so many from
  * pinned memory. */
@@ -138,11 +140,7 @@ static void need_shape(const deform_engine *d, const deform_unit *s, needs *host
 /* Sets chunk, place and range of every shape; the scratch arrays and buffers that follow. */
 static void choose(deform_engine *d, const attempt *a, int64_t frames, needs *host, needs *device)
 {
-    tally scratch = {0}, part = {0}, base = {0};
-    int64_t width = 0; /* floats a point, of all outputs */
-    for (int k = 0; k < DEFORM_OUTPUTS; k++)
-        if (modal_deform_wants(d, k) && k != DEFORM_SPEED) width += modal_deform_width(k);
-    if (modal_deform_wants(d, DEFORM_SPEED)) width += 6; /* the parts of a velocity */
+    tally scratch[DEFORM_OUTPUTS] = {{0}}, turned = {0}, part = {0}, base = {0};
     d->range_floats = d->stages_ranges = 0;
     for (int32_t i = 0; i < d->n_shapes; i++) {
         deform_unit *s = &d->shapes[i];
@@ -154,12 +152,16 @@ static void choose(deform_engine *d, const attempt *a, int64_t frames, needs *ho
         if (s->place != MATRIX_ON_DEVICE && a->whole_batches) s->chunk = columns;
         if (s->chunk > columns) s->chunk = columns;
         if (s->chunk < 1) s->chunk = 1;
+        for (int k = 0; k < DEFORM_OUTPUTS; k++) {
+            tally mine = {0};
+            add(&mine, s->n_vertices, modal_deform_scratch_width(d, s, k) * (int64_t)sizeof(float));
+            mine.overflow |= !modal_size_multiply(mine.bytes, s->chunk, &mine.bytes);
+            keep_largest(&scratch[k], &mine);
+        }
         tally mine = {0};
-        add(&mine, s->n_vertices, width * (int64_t)sizeof(float));
-        if (d->device.shares_memory) add(&mine, s->n_modes + (int64_t)12, sizeof(float)); /* turned */
-        mine.overflow |= !modal_size_multiply(mine.bytes, s->chunk, &mine.bytes);
-        keep_largest(&scratch, &mine);
-        if (s->place == MATRIX_ON_DEVICE) continue;
+        if (d->device.shares_memory) add(&mine, s->chunk, (s->n_modes + (int64_t)12) * (int64_t)sizeof(float));
+        keep_largest(&turned, &mine);
+        if (s->place == MATRIX_ON_DEVICE && !s->scatters) continue;
         if (!d->device.shares_memory && s->place == MATRIX_AT_SOURCE) d->stages_ranges = 1;
         if (s->packed) {
             s->range_tiles = s->records.n_tiles;
@@ -169,7 +171,8 @@ static void choose(deform_engine *d, const attempt *a, int64_t frames, needs *ho
         }
         const int64_t tiles = modal_tile_count(s->n_vertices);
         const int64_t tile = (int64_t)s->n_modes * 96 * (int64_t)sizeof(float);
-        s->range_tiles = a->range_bytes / (tile > 0 ? tile : 1);
+        s->range_tiles = s->place == MATRIX_ON_DEVICE ? RANGE_BYTES_CPU * omp_get_max_threads() / (s->chunk * 96 * (int64_t)sizeof(float))
+                                                       : a->range_bytes / (tile > 0 ? tile : 1);
         if (s->range_tiles < 1) s->range_tiles = 1;
         if (s->range_tiles > tiles) s->range_tiles = tiles;
         mine = (tally){0};
@@ -177,16 +180,21 @@ static void choose(deform_engine *d, const attempt *a, int64_t frames, needs *ho
         mine.overflow |= !modal_size_multiply(mine.bytes, s->chunk, &mine.bytes);
         keep_largest(&part, &mine);
         add(&base, s->chunk, sizeof(int64_t));
+        if (s->place == MATRIX_ON_DEVICE) continue;
         const int in_place = d->device.shares_memory && !d->request.matrix.read;
         if (!in_place && s->range_tiles * s->n_modes * 96 > d->range_floats)
             d->range_floats = s->range_tiles * s->n_modes * 96;
     }
-    add(&device->arrays, scratch.bytes, 1);
+    for (int k = 0; k < DEFORM_OUTPUTS; k++) {
+        add(&device->arrays, scratch[k].bytes, 1);
+        device->arrays.overflow |= scratch[k].overflow;
+    }
+    add(&device->arrays, turned.bytes, 1);
     add(&device->arrays, part.bytes, 1);
     add(&device->arrays, base.bytes, 1);
     add(&device->arrays, d->range_floats, 2 * sizeof(float));
     if (d->stages_ranges) add(&host->arrays, d->range_floats, 2 * sizeof(float));
-    device->arrays.overflow |= scratch.overflow | part.overflow;
+    device->arrays.overflow |= turned.overflow | part.overflow;
 }
 
 /* Applies an attempt for so many frames a batch: main memory and device memory that it takes.

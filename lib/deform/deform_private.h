@@ -3,6 +3,7 @@
 #ifndef MODAL_DEFORM_PRIVATE_H
 #define MODAL_DEFORM_PRIVATE_H
 
+#include "kernels/deform/deform.h"
 #include "kernels/deform_objects/pack.h"
 #include "kernels/device.h"
 #include "kernels/registry.h"
@@ -69,9 +70,10 @@ typedef struct deform_unit {
     int64_t *d_ring_offsets; /* dynamic normals, where the back end is faster with a ring */
     int32_t *d_ring;
     float *d_weights; /* dynamic tangents */
+    int scatters;      /* nonzero: a shape's vertices go into frames range after range, see modal_deform_ranges */
     int gathers;       /* nonzero: of a shape whose two orders are near each other, the ring is in the user's order */
-    int32_t *d_user;   /* of a shape: where each vertex goes, for modal_deform_places; NULL: as they lie, or gathers */
-    int32_t *d_source; /* of a shape: stored index of each user vertex; NULL: keep the stored order */
+    int32_t *d_user;   /* of a shape: where each vertex goes, for modal_deform_places and scatters; NULL: as they lie, or gathers */
+    int32_t *d_source; /* of a shape: stored index of each user vertex; NULL: keep the stored order, or scatters */
 } deform_unit;
 
 /* The frames of a batch as messages name them: frame f is first + f * step. */
@@ -166,8 +168,24 @@ static inline int modal_deform_is_direct(const deform_engine *engine)
     return engine->request.direct && engine->device.shares_memory;
 }
 
+/* Columns of a unit, as many as the scratch arrays hold. */
+typedef struct deform_chunk {
+    const deform_slot *slot;
+    const deform_unit *unit;
+    modal_deform_task whole;           /* its positions and displacements go to scratch arrays */
+    const float *q_rates, *pose_rates; /* of these columns, where speeds are wanted (of poses that move); NULL */
+    const int64_t *base;               /* the first point of each column in the frames */
+} deform_chunk;
+
+/* deform_scatter.c: of a unit that scatters, into the frames: positions and displacements where `points` is nonzero, and speeds. */
+modal_status modal_deform_scatter(deform_engine *engine, const deform_chunk *chunk, int points, modal_error *err);
+
 /* MODAL_ERROR_INTERRUPTED where the caller has cancelled the frame. */
-modal_status modal_deform_go_on(const deform_engine *engine, modal_error *err);
+static inline modal_status modal_deform_go_on(const deform_engine *engine, modal_error *err)
+{
+    if (!engine->request.cancelled || !__atomic_load_n(engine->request.cancelled, __ATOMIC_RELAXED)) return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_INTERRUPTED, "cancelled");
+}
 
 /* Whether the request wants an output. */
 int modal_deform_wants(const deform_engine *engine, int output);
@@ -176,6 +194,11 @@ static inline int modal_deform_reorders(const deform_engine *engine)
 {
     return modal_deform_wants(engine, DEFORM_DISPLACEMENT) || modal_deform_wants(engine, DEFORM_SPEED);
 }
+
+/* Whether a shape's tiles are computed range after range: its U does not lie on the device, or, with `scatters`, positions,
+ * displacements and speeds then go into the frames while they are in a cache. Where all tiles went to scratch arrays first, a frame was
+ * written, read and written again: half of the time of many frames on a CPU. */
+static inline int modal_deform_ranges(const deform_unit *s) { return !s->packed && (s->scatters || s->place != MATRIX_ON_DEVICE); }
 
 /* deform_layout.c: counts, and what is computed together. */
 modal_status modal_deform_lay_out(deform_engine *engine, const modal_basis *basis, modal_error *err);
@@ -203,12 +226,30 @@ static inline modal_deform_tables modal_deform_tables_of(const deform_engine *en
     return tables;
 }
 
+/* Whether dynamic normals are made of what a slot holds. */
+static inline int modal_deform_makes_normals(const deform_engine *engine, const deform_slot *slot)
+{
+    return engine->request.normals == MODAL_NORMALS_DYNAMIC && (slot->d_out[DEFORM_NORMALS] || slot->d_out[DEFORM_TANGENTS]);
+}
+
 /* Nonzero: normals_placed may put positions and normals into frames; no other operation needs normals in the stored
  * order. */
 static inline int modal_deform_places(const deform_engine *engine)
 {
     return engine->device.kernels->normals_placed && engine->request.normals == MODAL_NORMALS_DYNAMIC &&
            engine->request.tangents == MODAL_TANGENTS_NONE;
+}
+
+/* Floats a vertex of the scratch array of an output (of speed both velocities), with all vertices of the unit; 0: it needs none. */
+static inline int64_t modal_deform_scratch_width(const deform_engine *engine, const deform_unit *s, int output)
+{
+    if (!modal_deform_wants(engine, output)) return 0;
+    switch (output) {
+    case DEFORM_POSITIONS: return !s->scatters || modal_deform_tables_of(engine).kept ? 3 : 0;
+    case DEFORM_DISPLACEMENT: return s->scatters ? 0 : 3;
+    case DEFORM_SPEED: return s->scatters ? 0 : 6;
+    default: return modal_deform_width(output);
+    }
 }
 
 /* Whether it does so for so many columns of a unit. Scattered at random, 12 bytes at a time, into more than a cache holds,

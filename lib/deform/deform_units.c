@@ -194,6 +194,7 @@ static modal_status load_order(deform_engine *d, deform_unit *s, modal_error *er
         MODAL_TRY(check_order(&s->members[i], &moved, err));
     if (s->packed) return load_pack_tables(d, s, err);
     if (!moved) goto done; /* the user's order is the stored one */
+    if (s->scatters) return load_user(d, s, err);
     const int32_t *user = s->members->source->surface.user_vertex;
     upload u;
     MODAL_TRY(upload_begin(&d->device, &u, s->n_vertices, sizeof(int32_t), "order of vertices", err));

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """modaltools.Deformer on a surface of n x n vertices with r columns, by libmodaltools and by numpy: seconds to open, ms a frame, beside the
 library called from C (open_bench.c, in turn with it) and beside reading the frame from the sequence that modaldeform wrote; memory; and all of
-100 frames once, one by one, by Deformer.frames, and written by modaldeform and read.
+400 frames once, one by one, by Deformer.frames, and written by modaldeform and read.
 Processor time of one thread, medians of 21. LIBRARY and pkg-config's flags are those of an installed tree, or of a build folder.
 usage: OPENBLAS_NUM_THREADS=1 measure_deformer.py BIN SOURCE LIBRARY [N] [R]"""
 import os
@@ -19,7 +19,7 @@ os.environ["MODALTOOLS_BIN"], os.environ["MODALTOOLS_LIBRARY"] = tools, library
 sys.path.insert(0, f"{source}/tools/python")
 from modaltools import Basis, Deformer, Sequence, Trajectory, run  # noqa: E402
 
-FRAMES = 100
+FRAMES = 400
 
 
 def make():

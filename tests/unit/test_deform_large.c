@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <omp.h>
 
 #include "kernels/deform/deform.h"
 #include "lib/base/memory.h"
@@ -363,9 +364,91 @@ static void test_a_lost_device(void **state)
     modal_deformer_delete(d);
 }
 
+/* Positions, normals, displacements and speeds of some frames, [n, points, 10] floats, all at once or by the batches of 16 columns. */
+static float *all_outputs(const scene *s, const modal_basis *basis, int64_t points, int direct, int stored, int *scatters)
+{
+    enum { N = 19 };
+    const modal_deform_request request = {.back_end = "cpu",
+                                          .normals = MODAL_NORMALS_DYNAMIC,
+                                          .displacement = 1,
+                                          .speed = MODAL_SPEED_MOVING,
+                                          .stored_order = stored,
+                                          .n_frames = N,
+                                          .direct = direct ? N : 0};
+    modal_deformer *d = NULL;
+    float *out = malloc((size_t)(N * points * 10) * sizeof *out);
+    assert_non_null(out);
+    memset(out, 0xff, (size_t)(N * points * 10) * sizeof *out);
+    assert_int_equal(modal_deformer_new(&d, basis, &request, NULL), MODAL_OK);
+    const deform_unit *unit = &d->engines[0]->shapes[0];
+    *scatters = unit->scatters;
+    if (unit->scatters) assert_true(unit->range_tiles < modal_tile_count(unit->n_vertices)); /* several ranges */
+    const int64_t modes = modal_basis_mode_offsets(basis, NULL), poses = 12 * (int64_t)basis->n_objects, batch = modal_deformer_batch_frames(d);
+    for (int64_t f = 0, n; f < N; f += n) {
+        float *at[4] = {out + f * points * 3, out + (N + f) * points * 3, out + (2 * N + f) * points * 3, out + 9 * N * points + f * points};
+        n = N - f < batch ? N - f : batch;
+        if (direct) {
+            const modal_deform_arrays to = {.positions = at[0], .normals = at[1], .displacement = at[2], .speed = at[3]};
+            assert_int_equal(modal_deformer_frames(d, n, s->q + f * modes, s->poses + f * poses, s->q + (f + 1) * modes, s->poses + (f + 1) * poses,
+                                                   &to, NULL), MODAL_OK);
+            continue;
+        }
+        modal_deform_batch b;
+        assert_int_equal(modal_deformer_submit_moving(d, n, s->q + f * modes, s->poses + f * poses, s->q + (f + 1) * modes,
+                                                      s->poses + (f + 1) * poses, NULL), MODAL_OK);
+        assert_int_equal(modal_deformer_collect(d, &b, NULL), MODAL_OK);
+        const float *from[4] = {b.positions, b.normals, b.displacement, b.speed};
+        for (int k = 0; k < 4; k++) memcpy(at[k], from[k], (size_t)(n * points * (k < 3 ? 3 : 1)) * sizeof *out);
+        modal_deformer_release(d, &b);
+    }
+    modal_deformer_delete(d);
+    return out;
+}
+
+/* A large shape whose orders are the same, near each other, and at random: each vertex has the same bytes, by ranges and by scratch arrays. */
+static void test_orders_of_vertices(void **state)
+{
+    const scene *small = *state;
+    scene s = *small; /* its q and poses are longer than is needed here */
+    modal_basis basis;
+    const int threads = omp_get_max_threads();
+    int64_t first = 0, points = 0;
+    omp_set_num_threads(1);
+    assert_true(synthetic_basis(&basis, 400));
+    const int64_t n = basis.shapes[0].surface.n_vertices;
+    int32_t *user = basis.shapes[0].surface.user_vertex;
+    assert_int_equal(basis.objects[0].shape, 0);
+    for (int32_t i = 0; i < basis.n_objects; i++) points += basis.shapes[basis.objects[i].shape].surface.n_vertices;
+    for (int order = 0; order < 3; order++) {
+        int scatters = 0;
+        assert_true(n % 7919 != 0);
+        for (int64_t v = 0; v < n; v++) user[v] = (int32_t)(order == 0 ? v : order == 1 ? (v ^ 63) < n ? v ^ 63 : v : v * 7919 % n);
+        if (order == 1) /* the last piece stays as it is */
+            for (int64_t v = n / 64 * 64; v < n; v++) user[v] = (int32_t)v;
+        float *stored = all_outputs(&s, &basis, points, 0, 1, &scatters);
+        assert_true(scatters);
+        for (int direct = 0; direct < 2; direct++) {
+            float *out = all_outputs(&s, &basis, points, direct, 0, &scatters);
+            assert_int_equal(scatters, order < 2);
+            for (int k = 0; k < 4; k++)
+                for (int64_t f = 0; f < 19; f++)
+                    for (int64_t v = 0; v < n; v++) {
+                        const int64_t width = k < 3 ? 3 : 1, frame = k < 3 ? (k * 19 + f) * points * 3 : (9 * 19 + f) * points;
+                        assert_memory_equal(out + frame + (first + user[v]) * width, stored + frame + (first + v) * width,
+                                            (size_t)width * sizeof *out);
+                    }
+            free(out);
+        }
+        free(stored);
+    }
+    modal_basis_free(&basis);
+    omp_set_num_threads(threads);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_orders_of_vertices),
         cmocka_unit_test(test_matrices_that_do_not_fit),
         cmocka_unit_test(test_an_array_in_memory_is_used_in_place),
         cmocka_unit_test(test_groups),

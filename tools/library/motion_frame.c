@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frames: a deformer that makes one, or some at a time, into the caller's arrays, remade where an output is wanted that it lacks. */
 #include <inttypes.h>
+#include <malloc.h>
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -59,6 +60,14 @@ static modal_status check_wanted(const modal_motion *m, const modal_motion_array
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "shape %s: no texture coordinates, which tangents need", modal_motion_shape_name(m, i));
 done:
     return status;
+}
+
+/* Gives memory that was freed back to the system: the allocator keeps arrays of some MB for the next ones, which are of other sizes. */
+static void give_back(void)
+{
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
 }
 
 /* The faces of vertices are a tenth of a basis, and a deformer with normals has its own: they are here only while one is made. */
@@ -133,7 +142,10 @@ static modal_status make_deformer(modal_motion *m, const modal_motion_arrays *to
     if (to->speed && all.speed == MODAL_SPEED_NONE) all.speed = MODAL_SPEED_RESTING;
     if (to->speed && moves) all.speed = MODAL_SPEED_MOVING;
     if (m->deformer && memcmp(&all, &m->outputs, sizeof all) == 0) return MODAL_OK;
-    m->deformer = modal_deformer_delete(m->deformer);
+    if (m->deformer) {
+        m->deformer = modal_deformer_delete(m->deformer);
+        give_back();
+    }
     if (all.at_once != m->outputs.at_once) forget_frames(m);
     m->outputs = all;
     if (all.normals) MODAL_TRY(recall_faces(m, err));
@@ -152,6 +164,7 @@ static modal_status make_deformer(modal_motion *m, const modal_motion_arrays *to
                                           .cancelled = &m->cancelled};
     MODAL_TRY(modal_deformer_new(&m->deformer, &m->basis, &request, err));
     forget_faces(m);
+    give_back();
 done:
     return status;
 }
