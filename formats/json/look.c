@@ -28,20 +28,25 @@ static modal_status read_choice(const modal_json_place *object, const char *key,
                                                        : "none of \"repeat\", \"mirror\", \"clamp\", \"none\"");
 }
 
-static modal_status read_image(const modal_look_reader *r, const modal_json_place *object, const char *key, char **image)
+/* An empty text is no path: NULL. */
+static modal_status read_path(const modal_look_reader *r, const modal_json_place *place, char **path)
 {
     modal_status status = MODAL_OK;
-    modal_json_place member;
-    if (!modal_json_member(object, key, &member)) return MODAL_OK;
-    const char *text = json_string_value(member.value);
-    if (!text) return modal_json_wrong(&member, "not a text");
-    if (strlen(text) != json_string_length(member.value)) return modal_json_wrong(&member, "holds a NUL");
+    const char *text = json_string_value(place->value);
+    if (!text) return modal_json_wrong(place, "not a text");
+    if (strlen(text) != json_string_length(place->value)) return modal_json_wrong(place, "holds a NUL");
     if (*text && !r->any_path && !modal_path_is_below(text))
-        return modal_json_wrong(&member, "a path inside of the look's folder, with / between its parts, without . and ..");
-    modal_free(image);
-    if (*text) MODAL_TRY(modal_copy_text(image, text, SIZE_MAX, r->source.err));
+        return modal_json_wrong(place, "a path inside of the look's folder, with / between its parts, without . and ..");
+    modal_free(path);
+    if (*text) MODAL_TRY(modal_copy_text(path, text, SIZE_MAX, r->source.err));
 done:
     return status;
+}
+
+static modal_status read_image(const modal_look_reader *r, const modal_json_place *object, const char *key, char **image)
+{
+    modal_json_place member;
+    return modal_json_member(object, key, &member) ? read_path(r, &member, image) : MODAL_OK;
 }
 
 /* ---- materials ---- */
@@ -312,6 +317,33 @@ done:
     return status;
 }
 
+/* Paths of surfaces with texture coordinates. */
+static modal_status read_uv(modal_look_reader *r, const modal_json_place *list)
+{
+    enum { MOST = 4096 };
+    modal_status status = MODAL_OK;
+    modal_look *look = r->look;
+    modal_json_place item;
+    MODAL_TRY(modal_json_array(list, 0));
+    const size_t count = json_array_size(list->value);
+    if (count > MOST) {
+        status = modal_json_wrong(list, "more than %d files", MOST);
+        goto done;
+    }
+    MODAL_TRY(modal_alloc_zero(&look->uv, (int64_t)count, sizeof *look->uv, "names", r->source.err));
+    for (size_t i = 0; i < count; i++) {
+        modal_json_item(list, i, &item);
+        MODAL_TRY(read_path(r, &item, &look->uv[look->n_uv]));
+        if (!look->uv[look->n_uv]) {
+            status = modal_json_wrong(&item, "an empty path");
+            goto done;
+        }
+        look->n_uv++;
+    }
+done:
+    return status;
+}
+
 /* ---- the whole ---- */
 
 static modal_status read_root(modal_look_reader *r, const modal_json_place *root)
@@ -320,7 +352,7 @@ static modal_status read_root(modal_look_reader *r, const modal_json_place *root
     modal_look *look = r->look;
     modal_json_place member;
     int64_t version = 0;
-    MODAL_TRY(modal_json_object(root, "look materials default shapes objects lights ambient cameras ground background"));
+    MODAL_TRY(modal_json_object(root, "look materials default shapes objects uv lights ambient cameras ground background"));
     MODAL_TRY(modal_json_required(root, "look", &member));
     MODAL_TRY(modal_json_integer(&member, 1, 1, &version));
     MODAL_TRY(modal_json_required(root, "materials", &member));
@@ -328,6 +360,7 @@ static modal_status read_root(modal_look_reader *r, const modal_json_place *root
     if (modal_json_member(root, "default", &member)) MODAL_TRY(modal_look_read_material(r, &member, &look->default_material));
     if (modal_json_member(root, "shapes", &member)) MODAL_TRY(read_shapes(r, &member));
     if (modal_json_member(root, "objects", &member)) MODAL_TRY(read_objects(r, &member));
+    if (modal_json_member(root, "uv", &member)) MODAL_TRY(read_uv(r, &member));
     MODAL_TRY(modal_look_read_view(r, root));
     MODAL_TRY(modal_look_complete(look, r->source.err));
 done:

@@ -71,6 +71,11 @@ char *modal_look_text(const modal_look *look)
         }
         set(root, "shapes", shapes);
     }
+    if (look->n_uv > 0) {
+        json_t *uv = json_array();
+        for (int32_t i = 0; i < look->n_uv; i++) json_array_append_new(uv, modal_json_string(look->uv[i]));
+        set(root, "uv", uv);
+    }
     char *text = modal_json_dump(root, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15), 0);
     json_decref(root);
     return text;

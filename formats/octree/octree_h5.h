@@ -7,11 +7,13 @@
 #include "lib/base/status.h"
 #include "lib/model/basis.h"
 #include "lib/model/octree.h"
+#include "lib/model/octree_atlas.h"
 #include "lib/model/octree_flow.h"
 
 /* An octree and how it came about. */
 typedef struct modal_octree_file {
     modal_octree octree;
+    modal_octree_atlas atlas; /* n_uv 0: none */
     modal_flow_state flow; /* n_samples 0: none */
     modal_provenance *provenance; /* [n_provenance] */
     int32_t n_provenance;

@@ -6,6 +6,7 @@
 #include "formats/h5/h5_util.h"
 #include "formats/h5/provenance_h5.h"
 #include "formats/h5/rules.h"
+#include "formats/octree/atlas_h5.h"
 #include "formats/octree/octree_h5.h"
 #include "lib/base/memory.h"
 
@@ -14,6 +15,7 @@ static const modal_h5_place nowhere = {H5I_INVALID_HID, ""};
 void modal_octree_file_free(modal_octree_file *file)
 {
     modal_octree_free(&file->octree);
+    modal_octree_atlas_free(&file->atlas);
     modal_flow_state_free(&file->flow);
     for (int32_t i = 0; i < file->n_provenance; i++) modal_provenance_free(&file->provenance[i]);
     modal_free(&file->provenance);
@@ -320,6 +322,7 @@ static modal_status read_all(const modal_h5_in *in, modal_octree_file *file)
     if (!sound || !ascending) goto done;
     MODAL_TRY(tree_rules(&in->checker, o));
     MODAL_TRY(read_mipmaps(in, &root, o));
+    MODAL_TRY(modal_octree_atlas_read(in, &root, o, &file->atlas));
 done:
     modal_h5_leave(&root);
     return status;

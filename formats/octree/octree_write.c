@@ -3,6 +3,7 @@
 
 #include "formats/h5/h5_util.h"
 #include "formats/h5/provenance_h5.h"
+#include "formats/octree/atlas_h5.h"
 #include "formats/octree/octree_h5.h"
 
 static modal_status write_tree(hid_t root, const modal_octree *o, modal_error *err)
@@ -91,6 +92,7 @@ modal_status modal_octree_write(const char *path, const modal_octree_file *file,
     MODAL_TRY(write_samples(h5, o, err));
     MODAL_TRY(write_flow(h5, &file->flow, err));
     MODAL_TRY(write_mipmaps(h5, o, err));
+    MODAL_TRY(modal_octree_atlas_write(h5, o, &file->atlas, err));
     MODAL_TRY(modal_provenance_write(h5, file->provenance, file->n_provenance, err));
 done:
     status = modal_h5_finish(&h5, status, err);

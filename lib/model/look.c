@@ -30,6 +30,8 @@ void modal_look_free(modal_look *look)
         modal_free(&look->cameras[i].name);
         modal_free(&look->cameras[i].keys);
     }
+    for (int32_t i = 0; i < look->n_uv; i++) modal_free(&look->uv[i]);
+    modal_free(&look->uv);
     modal_free(&look->materials);
     modal_free(&look->shapes);
     modal_free(&look->objects);

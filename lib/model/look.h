@@ -69,6 +69,8 @@ typedef struct modal_look {
     modal_look_shape *shapes;
     int32_t n_objects;
     modal_look_object *objects; /* [n_objects] ascending */
+    int32_t n_uv;
+    char **uv; /* [n_uv] paths of surfaces whose texture coordinates shapes get, as the look has them */
     int32_t n_lights;
     modal_look_light *lights;
     double ambient[3], background[3];

@@ -2,6 +2,7 @@
 #include "lib/model/octree.h"
 
 #include "lib/base/memory.h"
+#include "lib/model/octree_atlas.h"
 #include "lib/model/octree_flow.h"
 
 const char *modal_octree_channels_name(modal_octree_channels channels)
@@ -30,4 +31,16 @@ void modal_flow_state_free(modal_flow_state *state)
     modal_free(&state->wetness);
     modal_free(&state->dirt);
     *state = (modal_flow_state){0};
+}
+
+void modal_octree_atlas_free(modal_octree_atlas *atlas)
+{
+    modal_free(&atlas->uv);
+    modal_free(&atlas->triangle_uv);
+    modal_free(&atlas->image);
+    modal_free(&atlas->texels);
+    modal_free(&atlas->samples);
+    modal_free(&atlas->triangles);
+    modal_free(&atlas->places);
+    *atlas = (modal_octree_atlas){0};
 }

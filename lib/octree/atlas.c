@@ -2,14 +2,17 @@
 #include "lib/octree/atlas.h"
 
 #include <math.h>
+#include <string.h>
 
-#include "kernels/push_pull/push_pull.h"
+#include "kernels/registry.h"
 #include "lib/base/memory.h"
 
 void modal_atlas_free(modal_atlas *a)
 {
     modal_free(&a->texels);
     modal_free(&a->covered);
+    modal_free(&a->triangles);
+    modal_free(&a->numbers);
     *a = (modal_atlas){0};
 }
 
@@ -62,36 +65,165 @@ done:
     return status;
 }
 
-modal_status modal_atlas_bake(const modal_octree_pyramid *p, const modal_atlas_request *r, modal_atlas *a, modal_error *err)
+/* ---- arrays of the device ---- */
+
+void modal_atlas_work_free(modal_atlas_work *w)
+{
+    for (int i = 0; i < w->n_arrays; i++) modal_device_free(&w->device, &w->arrays[i]);
+    if (w->device.interface) modal_device_stream_delete(&w->device, &w->stream);
+    *w = (modal_atlas_work){0};
+}
+
+/* *to is any `T **`: an array of the device, a copy of `from` where that is not NULL. A device that shares main memory takes `from` itself. */
+static modal_status bring(modal_atlas_work *w, void *to, const void *from, int64_t count, size_t item_bytes, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    void *there = NULL;
+    if (from && w->device.shares_memory) {
+        memcpy(to, &from, sizeof from);
+        return MODAL_OK;
+    }
+    MODAL_TRY(modal_device_alloc(&w->device, &there, count, item_bytes, "texels", err));
+    w->arrays[w->n_arrays++] = there;
+    memcpy(to, &there, sizeof there);
+    if (!from) goto done;
+    MODAL_TRY(modal_device_copy_in(&w->device, there, from, count * (int64_t)item_bytes, w->stream, err));
+    MODAL_TRY(modal_device_stream_wait(&w->device, w->stream, err)); /* `from` may be freed */
+done:
+    return status;
+}
+
+static modal_status bring_grid(modal_atlas_work *w, const modal_octree_tables *t, modal_octree_grid *grid, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const size_t record = t->grid.channels == MODAL_OCTREE_FLOAT3 ? 96 : 32;
+    *grid = t->grid;
+    MODAL_TRY(bring(w, &grid->top, t->top, t->n_top, sizeof *t->top, err));
+    MODAL_TRY(bring(w, &grid->masks, t->masks, t->n_masks, sizeof *t->masks, err));
+    MODAL_TRY(bring(w, &grid->records, t->records, t->n_records, record, err));
+done:
+    return status;
+}
+
+static modal_status bring_corners(modal_atlas_work *w, const modal_octree_pyramid *p, const modal_atlas_request *r, modal_atlas *a, modal_error *err)
 {
     modal_status status = MODAL_OK;
     corners c = {0};
-    const int64_t n = (int64_t)r->width * r->height, words = (int64_t)((r->width + 31) / 32) * r->height;
-    uint64_t *owner = NULL;
-    int32_t *queue = NULL;
-    modal_push_pull_sum *scratch = NULL;
-    *a = (modal_atlas){.width = r->width, .height = r->height};
+    const int64_t n = r->surface->n_triangles;
     MODAL_TRY(make_corners(&p->finest, r, a, &c, err));
-    MODAL_TRY(modal_alloc(&a->texels, n, sizeof *a->texels, "texels", err));
-    MODAL_TRY(modal_alloc(&a->covered, words, sizeof *a->covered, "texels", err));
-    MODAL_TRY(modal_alloc(&owner, n, sizeof *owner, "texels", err));
-    MODAL_TRY(modal_alloc(&queue, r->surface->n_triangles + 1, sizeof *queue, "triangles", err));
-    const modal_octree_bake_task bake = {
-        .grid = p->finest.grid, .n_mips = p->n_mips, .mips = p->mips, .n_triangles = r->surface->n_triangles, .uv = c.uv, .points = c.points,
-        .levels = r->by_footprint ? c.levels : NULL, .width = r->width, .height = r->height, .reach = sqrtf(2), .owner = owner,
-        .covered = a->covered, .values = a->texels, .queue = queue, .counts = &a->counts};
-    MODAL_TRY(modal_octree_bake_cpu(&bake, NULL, err));
-    if (!r->fill) goto done;
-    MODAL_TRY(modal_alloc(&scratch, modal_push_pull_blocks(r->width, r->height), sizeof *scratch, "texels", err));
-    const modal_push_pull_task fill = {.width = r->width, .height = r->height, .texels = a->texels, .covered = a->covered, .scratch = scratch};
-    MODAL_TRY(modal_push_pull_cpu(&fill, NULL, err));
+    /* copies: what make_corners made goes */
+    const struct { const float **to, *from; int64_t each; } all[] = {{&w->bake.uv, c.uv, 6}, {&w->bake.points, c.points, 9}, {&w->bake.levels, c.levels, 1}};
+    for (int i = 0; i < (r->by_footprint ? 3 : 2); i++) {
+        float *there = NULL;
+        MODAL_TRY(bring(w, &there, NULL, all[i].each * n, sizeof *there, err));
+        MODAL_TRY(modal_device_copy_in(&w->device, there, all[i].from, 4 * all[i].each * n, w->stream, err));
+        *all[i].to = there;
+    }
+    MODAL_TRY(modal_device_stream_wait(&w->device, w->stream, err));
 done:
     modal_free(&c.uv);
     modal_free(&c.points);
     modal_free(&c.levels);
+    return status;
+}
+
+modal_status modal_atlas_work_new(modal_atlas_work *w, const modal_device *device, const modal_octree_pyramid *p, const modal_atlas_request *r,
+                                  modal_atlas *a, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = (int64_t)r->width * r->height, words = (int64_t)((r->width + 31) / 32) * r->height, n_triangles = r->surface->n_triangles;
+    *w = (modal_atlas_work){.device = *device};
+    modal_octree_bake_task *const b = &w->bake;
+    *b = (modal_octree_bake_task){.n_mips = p->n_mips, .mips = w->mips, .n_triangles = n_triangles, .width = r->width, .height = r->height, .reach = sqrtf(2)};
+    MODAL_TRY(modal_device_select(device, err));
+    MODAL_TRY(modal_device_stream_new(device, &w->stream, err));
+    MODAL_TRY(bring_corners(w, p, r, a, err));
+    MODAL_TRY(bring_grid(w, &p->finest, &b->grid, err));
+    for (int i = 0; i < p->n_mips; i++) {
+        w->mips[i].octave = p->mips[i].octave;
+        MODAL_TRY(bring_grid(w, &p->tables[i], &w->mips[i].grid, err));
+    }
+    MODAL_TRY(bring(w, &b->owner, NULL, n, sizeof *b->owner, err));
+    MODAL_TRY(bring(w, &b->covered, NULL, words, sizeof *b->covered, err));
+    MODAL_TRY(bring(w, &b->values, NULL, n, modal_octree_value_bytes(b->grid.channels), err));
+    MODAL_TRY(bring(w, &b->queue, NULL, n_triangles + 1, sizeof *b->queue, err));
+    MODAL_TRY(bring(w, &b->counts, NULL, 1, sizeof *b->counts, err));
+    w->fill = (modal_push_pull_task){.width = r->width, .height = r->height, .texels = b->values, .covered = b->covered};
+    MODAL_TRY(bring(w, &w->fill.scratch, NULL, modal_push_pull_blocks(r->width, r->height), sizeof *w->fill.scratch, err));
+done:
+    return status;
+}
+
+/* ---- the bake ---- */
+
+/* Numbers by the range, in 8 bits; what nothing covers is 0. */
+static void show_numbers(const modal_atlas_request *r, modal_atlas *a)
+{
+    const int64_t n = (int64_t)a->width * a->height;
+    const double scale = 255 / (r->range[1] - r->range[0]);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        uint32_t texel = 255u << 24;
+        for (int c = 0; c < 3; c++) {
+            const double x = ((double)a->numbers[a->components * i + c % a->components] - r->range[0]) * scale;
+            texel |= (uint32_t)(fmin(255, fmax(0, x)) + 0.5) << 8 * c;
+        }
+        a->texels[i] = a->triangles[i] < 0 ? 0 : texel;
+    }
+}
+
+/* Main memory gets what the bake has made: texels or numbers, and whose they are. */
+static modal_status take(modal_atlas_work *w, modal_atlas *a, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_device *d = &w->device;
+    const modal_octree_bake_task *b = &w->bake;
+    const int64_t n = (int64_t)a->width * a->height, words = (int64_t)((a->width + 31) / 32) * a->height;
+    void *const values = a->numbers ? (void *)a->numbers : a->texels;
+    uint64_t *owner = NULL;
+    MODAL_TRY(modal_alloc(&owner, n, sizeof *owner, "texels", err));
+    MODAL_TRY(modal_device_copy_out(d, values, b->values, n * (int64_t)modal_octree_value_bytes(b->grid.channels), w->stream, err));
+    MODAL_TRY(modal_device_copy_out(d, a->covered, b->covered, 4 * words, w->stream, err));
+    MODAL_TRY(modal_device_copy_out(d, owner, b->owner, 8 * n, w->stream, err));
+    MODAL_TRY(modal_device_copy_out(d, &a->counts, b->counts, sizeof a->counts, w->stream, err));
+    MODAL_TRY(modal_device_stream_wait(d, w->stream, err));
+    for (int64_t i = 0; i < n; i++) a->triangles[i] = owner[i] == UINT64_MAX ? -1 : (int32_t)(owner[i] & UINT32_MAX);
+done:
     modal_free(&owner);
-    modal_free(&queue);
-    modal_free(&scratch);
+    return status;
+}
+
+static modal_status fill_gaps(modal_atlas *a, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_push_pull_task fill = {.width = a->width, .height = a->height, .texels = a->texels, .covered = a->covered};
+    MODAL_TRY(modal_alloc(&fill.scratch, modal_push_pull_blocks(a->width, a->height), sizeof *fill.scratch, "texels", err));
+    MODAL_TRY(modal_push_pull_cpu(&fill, NULL, err));
+done:
+    modal_free(&fill.scratch);
+    return status;
+}
+
+modal_status modal_atlas_bake(const modal_device *device, const modal_octree_pyramid *p, const modal_atlas_request *r, modal_atlas *a, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_atlas_work w = {0};
+    const modal_octree_channels channels = p->finest.grid.channels;
+    const int64_t n = (int64_t)r->width * r->height, words = (int64_t)((r->width + 31) / 32) * r->height;
+    *a = (modal_atlas){.width = r->width, .height = r->height, .components = modal_octree_width(channels)};
+    MODAL_TRY(modal_alloc(&a->texels, n, sizeof *a->texels, "texels", err));
+    MODAL_TRY(modal_alloc(&a->covered, words, sizeof *a->covered, "texels", err));
+    MODAL_TRY(modal_alloc(&a->triangles, n, sizeof *a->triangles, "texels", err));
+    if (channels != MODAL_OCTREE_RGBA8) MODAL_TRY(modal_alloc(&a->numbers, a->components * n, sizeof *a->numbers, "texels", err));
+    MODAL_TRY(modal_atlas_work_new(&w, device, p, r, a, err));
+    MODAL_TRY(device->kernels->octree_bake(&w.bake, w.stream, err));
+    if (r->fill && !a->numbers) MODAL_TRY(device->kernels->push_pull(&w.fill, w.stream, err));
+    MODAL_TRY(take(&w, a, err));
+    if (!a->numbers) goto done;
+    show_numbers(r, a);
+    if (r->fill) MODAL_TRY(fill_gaps(a, err));
+done:
+    modal_atlas_work_free(&w);
     if (status != MODAL_OK) modal_atlas_free(a);
     return status;
 }

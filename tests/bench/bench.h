@@ -141,6 +141,7 @@ struct octree_scene;
 struct modal_surface_mesh;
 /* of `octree` */
 modal_status bench_flow(modal_bench *b, bench_side *side, struct octree_scene *scene, const struct modal_surface_mesh *surface, modal_error *err);
+modal_status bench_atlas(modal_bench *b, bench_side *side, const struct octree_scene *scene, const struct modal_surface_mesh *surface, modal_error *err);
 modal_status bench_render(modal_bench *b, modal_error *err);
 modal_status bench_plants(modal_bench *b, modal_error *err);
 /* Of `plants`: the paper's kernels in a launch or two, in one a distinct r, in one an object. */

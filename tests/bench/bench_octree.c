@@ -334,6 +334,7 @@ static modal_status one_depth(modal_bench *b, const modal_surface_mesh *surface,
             if (status == MODAL_OK) status = octree_scene_values(&scene, rgba ? MODAL_OCTREE_RGBA8 : MODAL_OCTREE_FLOAT, err);
             if (status == MODAL_OK) status = measure_side(b, side, &scene, err);
         }
+        if (status == MODAL_OK) status = bench_atlas(b, side, &scene, surface, err);
         if (status == MODAL_OK) status = bench_flow(b, side, &scene, surface, err);
         octree_scene_free(&scene);
         if (status != MODAL_OK) break;

@@ -42,6 +42,8 @@ static int is_sound(const modal_look *look)
         for (int64_t k = 1; k < look->cameras[i].n_keys; k++)
             if (!(look->cameras[i].keys[7 * k] > look->cameras[i].keys[7 * k - 7])) return 0;
     }
+    for (int32_t i = 0; i < look->n_uv; i++)
+        if (!look->uv[i] || !modal_path_is_below(look->uv[i])) return 0;
     return is_material(look, look->default_material, -1) && is_material(look, look->ground_material, -1);
 }
 

@@ -42,6 +42,13 @@ static modal_status read_all(const char *path, modal_error *err)
         digest_add((const char *)o->values + i * (int64_t)modal_octree_value_bytes(o->channels), modal_octree_value_bytes(o->channels));
     }
     if (o->mipmaps) digest_add(o->mipmaps, (size_t)o->n_nodes * modal_octree_value_bytes(o->channels));
+    const modal_octree_atlas *a = &file.atlas;
+    for (int64_t i = 0; i < 3 * o->n_triangles && a->n_uv > 0; i++)
+        if (a->triangle_uv[i] < 0 || a->triangle_uv[i] >= a->n_uv) abort();
+    for (int64_t i = 0; i < a->n_rows; i++)
+        if (a->texels[i] < 0 || a->texels[i] >= (int64_t)a->width * a->height || a->samples[i] < 0 || a->samples[i] >= o->n_samples ||
+            a->triangles[i] < 0 || a->triangles[i] >= o->n_triangles || !(a->places[3 * i] >= 0)) abort();
+    if (a->image) digest_add(a->image, 4 * (size_t)a->width * (size_t)a->height);
     const int64_t width = (int64_t)1 << 3 * modal_octree_side_bits(o);
     for (int64_t i = o->node_offsets[o->depth - 1] * width; i < o->n_nodes * width; i++) begun += o->cells[i] < 0 && modal_octree_leaf_begins(o->cells[i]);
     if (begun != o->n_cells) abort();

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""modaltex bake. usage: check_bake.py BIN_FOLDER
+"""modaltex bake. usage: check_bake.py BIN_FOLDER REPOSITORY
 Texels beside look-ups at their places, for charts of the surface and for charts that are made; the look that shows the image; mip levels of the
-filled image; the same bytes for any number of threads; what is refused."""
+filled image; numbers in 8 and 16 bits; what is kept in the texture's file, beside the image, and what the checkers refuse of it; the same bytes for
+any number of threads; what is refused."""
 import json
 import os
+import shutil
 import struct
+import subprocess
+import sys
 import tempfile
 import zlib
 
@@ -12,11 +16,14 @@ import h5py
 import numpy as np
 
 from images import from_linear, to_linear
+from looks import paint_box, read_glb
 from tool_run import must, run
+
+REPOSITORY = sys.argv[2]
 
 
 def read_png(name):
-    """[height, width, 3 or 4], the highest row first: 8 bits, filter "up"."""
+    """[height, width, 3 or 4], the highest row first: 8 or 16 bits, filter "up"."""
     data, at, body = open(name, "rb").read(), 8, b""
     while at < len(data):
         length, kind = struct.unpack(">I4s", data[at:at + 8])
@@ -25,9 +32,10 @@ def read_png(name):
         body += data[at + 8:at + 8 + length] if kind == b"IDAT" else b""
         at += length + 12
     n = {2: 3, 6: 4}[colour]
-    rows = np.frombuffer(zlib.decompress(body), np.uint8).reshape(height, width * n + 1)
-    must(bits == 8 and (rows[:, 0] == 2).all(), "filter")
-    return np.cumsum(rows[:, 1:], 0, dtype=np.uint8).reshape(height, width, n)
+    rows = np.frombuffer(zlib.decompress(body), np.uint8).reshape(height, width * n * bits // 8 + 1)
+    must((rows[:, 0] == 2).all(), "filter")
+    values = np.cumsum(rows[:, 1:], 0, dtype=np.uint8)
+    return (values if bits == 8 else values.view(">u2")).reshape(height, width, n)
 
 
 def read_obj(name):
@@ -165,6 +173,127 @@ def check_charts():
     must(open("again.png", "rb").read() == open("c.png", "rb").read(), "with the charts that were written")
 
 
+def check_numbers():
+    """Textures of numbers by a range, float and float3."""
+    points, faces, uv = surface()
+    mesh = (points, faces, uv, faces)
+    for channels, width in (("float", 1), ("float3", 3)):
+        run("modaltex", "build", "s.obj", "f.h5", "--channels", channels, "--resolution", 64, "-q", "-f")
+        with h5py.File("f.h5", "r+") as f:
+            key = f["samples/key"][:]
+            x = np.stack([sum(((key >> (3 * i + k)) & 1) << i for i in range(7)) for k in range(3)], 1) * f["tree"].attrs["size"] / 64 + f["tree/origin"][:]
+            f["samples/values"][:] = (x * [1, 0.5, 3])[:, :width]
+            del f["mipmaps"]
+        for bits, top in ((8, 255), (16, 65535)):
+            run("modaltex", "bake", "f.h5", "s.obj", "f.png", "--size", 200, "--range", "0.5,1.5", "--bits", bits, "--filter", "trilinear", "-f")
+            image, (at, where) = read_png("f.png"), places(200, *mesh)
+            want = np.clip(((where * [1, 0.5, 3])[:, :width] - 0.5) * top, 0, top)
+            got = image[::-1][at[:, 0], at[:, 1]].astype(float)
+            must(image.dtype.itemsize * 8 == bits and image.shape[2] == 3 and (np.abs(got - want) <= 0.51 + 2e-5 * top).all(), channels, bits, np.abs(got - want).max())
+            must(not (image == 0).all(2)[:8].any(), "gaps of numbers")  # the uppermost rows show nothing of the surface
+    run("modaltex", "bake", "f.h5", "s.obj", "x.png", "--range", "1,1", code=2, says="--range: the second must be above the first, 1,1")
+    run("modaltex", "bake", "f.h5", "s.obj", "x.png", "--range", "nan,1", code=2, says="--range")
+    run("modaltex", "bake", "f.h5", "s.obj", "x.png", "--bits", 12, code=2, says="--bits: 8 or 16, 12")
+    run("modaltex", "bake", "t.h5", "s.obj", "x.png", "--bits", 16, code=2, says="--bits: 16 is for textures of numbers, t.h5 has 8")
+    run("modaltex", "bake", "t.h5", "s.obj", "x.png", "--range", "0,2", code=2, says="--range: is for textures of numbers, t.h5 has colours")
+
+
+def check_look():
+    """The look of a surface without texture coordinates: in the .glb, the page and pictures of it while it moves; beside the texture itself."""
+    os.mkdir("box")
+    for name in ("bare.obj", "c.obj", "c.png", "c.h5", "moved.obj"):
+        shutil.copy(name, "box")
+    os.chdir("box")
+    paint_box()  # box.obj, its basis b.h5 with texture coordinates, instead of which charts come, its motion t.h5
+    paint("b.h5", "box_tex.h5")
+    run("modaltex", "bake", "box_tex.h5", "b.h5", "charts.png", "--own-charts", "--size", 256, "-f")
+    v, vt, f, fvt = read_obj("charts.obj")
+    look = json.load(open("charts.look.json", encoding="utf-8"))
+    must(look["uv"] == ["charts.obj"], look)
+    run("modaldeform", "t.h5", "glb", "--format", "glb,obj", "--look", "charts.look.json")
+    d, array, _ = read_glb("glb/sequence.glb")
+    part = d["meshes"][0]["primitives"][0]
+    got = np.column_stack([array(part["attributes"]["POSITION"])[array(part["indices"]).ravel()], array(part["attributes"]["TEXCOORD_0"])[array(part["indices"]).ravel()]])
+    want = np.column_stack([v[f].reshape(-1, 3), vt[fvt].reshape(-1, 2) * [1, -1] + [0, 1]])
+    off = np.abs(got.reshape(-1, 1, 15) - want.reshape(1, -1, 15)).max(2)  # of each triangle to each; it begins at rest, nearly
+    must(got.shape == want.shape and (off.min(0) < 1e-4).all() and (off.min(1) < 1e-4).all(), "uv of the .glb")
+    must(len(d["images"]) == 1, "image of the .glb")
+    run("modalview", "t.h5", "page.html", "--look", "charts.look.json")
+    must(os.path.getsize("page.html") > os.path.getsize("charts.png"), "page")
+    run("modalpack", "--rigid", "bare.obj", "bare.h5", "-q")
+    flat = {"look": 1, "materials": {"m": {"ambient": [1, 1, 1], "diffuse": [0, 0, 0], "image": "c.png"}}, "default": "m", "ambient": [1, 1, 1], "uv": ["c.obj"],
+            "lights": [{"direction": [0, 0, -1], "colour": [0, 0, 0], "shadow": False}], "cameras": [{"direction": [-0.5, 1, -0.4]}]}
+    pictures = {}
+    for name in ("c.png", "c.h5"):
+        flat["materials"]["m"]["image"] = name
+        json.dump(flat, open("flat.json", "w", encoding="utf-8"))
+        run("modalrender", "bare.h5", "r", "-f", "-q", "--look", "flat.json", "--size", "1200x1200", "--samples", 1, "--buffers", "colour,object")
+        part = slice(450, 750), slice(450, 750)  # what faces the eye: a pixel is smaller than a texel and a cell
+        pictures[name] = 255 * from_linear(np.load("r/colour/000000.npy")[part].astype(float)[..., :3])
+        must((np.load("r/object/000000.npy")[part] >= 0).all(), "the sphere is elsewhere")
+    off = np.abs(pictures["c.png"] - pictures["c.h5"]).max(2)
+    must((pictures["c.png"].std((0, 1)) > 5).all() and np.median(off) <= 2 and np.quantile(off, 0.95) <= 8, "image and texture", np.quantile(off, (0.5, 0.95)))
+    json.dump(dict(look, uv=["moved.obj"]), open("wrong.json", "w", encoding="utf-8"))
+    for words in (("modaldeform", "t.h5", "x", "--format", "glb"), ("modalview", "t.h5", "x.html"), ("modalrender", "t.h5", "x")):
+        run(*words, "--look", "wrong.json", code=3, says="moved.obj: no shape has the same vertices and triangles")
+    for uv, says in ((["bare.obj"], "bare.obj: has no texture coordinates"), (["none.obj"], "none.obj: cannot open"), (["../c.obj"], "/uv/0: a path inside"),
+                     ([""], "/uv/0: an empty path"), ([3], "/uv/0: not a text"), ("c.obj", "/uv: ")):
+        json.dump(dict(look, uv=uv), open("wrong.json", "w", encoding="utf-8"))
+        run("modaldeform", "t.h5", "x", "--format", "glb", "--look", "wrong.json", code=3, says=says)
+
+
+def validate(path, code=0):
+    got = subprocess.run([sys.executable, os.path.join(REPOSITORY, "tools/python/validate"), path], capture_output=True, text=True)
+    must(got.returncode == code, path, "validator:", got.returncode, got.stdout, got.stderr)
+
+
+def check_kept():
+    """/atlas beside the image; who changes values drops the image; what the checkers refuse."""
+    shutil.copy("c.h5", "k.h5")
+    run("modaltex", "bake", "k.h5", "bare.obj", "k.png", "--size", 512, "--filter", "trilinear", "--keep")
+    must(open("k.png", "rb").read() == open("c.png", "rb").read(), "--keep changes the image")
+    run("modalinfo", "k.h5", "--check")
+    must("512 x 512 texels" in run("modalinfo", "k.h5").stdout, "modalinfo")
+    validate("k.h5")
+    v, vt, f, fvt = read_obj("k.obj")
+    with h5py.File("k.h5") as h, h5py.File("c.h5") as before:
+        key, values, atlas = h["samples/key"][:], h["samples/values"][:].astype(float), h["atlas"]
+        must((key == before["samples/key"][:]).all() and len(h["provenance"]) == len(before["provenance"]) + 1, "the rest of the file")
+        must((atlas["uv"][:] == vt).all() and (atlas["triangle_uv"][:] == fvt).all() and (atlas["image"][:] == read_png("k.png")).all(), "charts")
+        sample, place, texel = atlas["sample"][:], atlas["place"][:].astype(float), atlas["texel"][:]
+        got = atlas["image"][:].reshape(-1, 4)[texel].astype(float)
+        near = np.abs(np.linalg.norm(v[f[atlas["triangle"][:], 0]], axis=1) - 1) < 1e-9
+    lower = np.stack([sum(((key[sample] >> (3 * i + k)) & 1) << i for i in range(7)) for k in range(3)], 1)
+    want = np.zeros_like(got)
+    for k in range(8):
+        d = np.array([k & 1, k >> 1 & 1, k >> 2])
+        corner = np.searchsorted(key, sum(((lower + d)[:, a] >> i & 1) << (3 * i + a) for a in range(3) for i in range(7)))
+        want += np.prod(np.where(d, place, 1 - place), 1)[:, None] * values[corner]
+    must(near.all() and len(texel) > 0.4 * 512**2 and (np.abs(got - want) <= 1).all(), "texels by their samples", np.abs(got - want).max())
+    run("modaltex", "paint", "k.h5", "l.json", "painted.h5", "-q")
+    with h5py.File("painted.h5") as h:
+        must("image" not in h["atlas"] and (h["atlas/texel"][:] == texel).all(), "paint keeps the image of other values")
+    for path, at, value in (("texel", 5, texel[4]), ("texel", 0, -1), ("texel", len(texel) - 1, 512**2), ("sample", 3, len(key)), ("sample", 3, -1),
+                            ("sample", 3, int(np.setdiff1d(np.arange(len(key)), sample)[-1])), ("place", (2, 1), 1.5), ("place", (2, 1), np.nan),
+                            ("triangle", 9, len(f)), ("triangle_uv", (0, 0), len(vt)), ("uv", (1, 1), np.inf)):
+        shutil.copy("k.h5", "bad.h5")
+        with h5py.File("bad.h5", "r+") as h:
+            h["atlas"][path][at] = value
+        got = run("modalinfo", "bad.h5", "--check", code=1)
+        must("/atlas/" + path in got.stdout + got.stderr, path, got)
+        validate("bad.h5", 1)
+    for name in ("width", "height"):
+        shutil.copy("k.h5", "bad.h5")
+        with h5py.File("bad.h5", "r+") as h:
+            h["atlas"].attrs.modify(name, np.int64(511))
+        run("modalinfo", "bad.h5", "--check", code=1)
+        validate("bad.h5", 1)
+    run("modaltex", "bake", "k.h5", "bare.obj", "x.png", "--keep", "--other-surface", code=2, says="--keep: not with --other-surface")
+    kept = open("k.h5", "rb").read()
+    run("modaltex", "bake", "k.h5", "twice.obj", "x.png", "--keep", code=3, says="twice.obj: ")
+    must(open("k.h5", "rb").read() == kept, "a refusal changed the texture")
+
+
 def check_refused():
     points, faces, uv = surface()
     write_obj("twice.obj", points, faces, np.stack([np.abs(uv[:, 0] - 0.5) + 0.05, uv[:, 1]], 1), faces)  # one half on the other
@@ -180,8 +309,6 @@ def check_refused():
     write_obj("moved.obj", points + 0.001, faces, uv, faces)
     run("modaltex", "bake", "t.h5", "moved.obj", "x.png", code=3, says="moved.obj: another surface")
     run("modaltex", "bake", "t.h5", "moved.obj", "moved.png", "--size", 64, "--other-surface")
-    run("modaltex", "build", "s.obj", "f.h5", "--channels", "float", "--resolution", 32, "-q")
-    run("modaltex", "bake", "f.h5", "s.obj", "x.png", code=3, says="f.h5: an image has colours, the texture is of float")
     run("modaltex", "bake", "t.h5", "s.obj", "x.png", "--size", 0, code=2, says="--size: ")
     run("modaltex", "bake", "t.h5", "s.obj", "x.png", "--size", 16385, code=2, says="--size: ")
     run("modaltex", "bake", "t.h5", "s.obj", "x.png", "--padding", "some", code=2, says="--padding: not full or none, some")
@@ -195,6 +322,9 @@ def main():
         check_own_uv()
         check_charts()
         check_refused()
+        check_numbers()
+        check_kept()
+        check_look()
     print("bake ok")
 
 

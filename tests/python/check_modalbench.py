@@ -64,7 +64,7 @@ for row in numbers["results"]:
     if row["table"] not in ("ceilings", "pipeline") and row["name"] not in ("normals_corner alone", "curvature_ring instead of _tensor"):
         assert 0 <= row["error_over_tolerance"] <= 1 and row["tolerance"], row
 octree = {f"octree, depth 6, {kind}, {order} order" for kind in ("float", "rgba8") for order in ("texel", "triangle", "random")}
-assert set(tables) == {"ceilings", "octree, building, depth 6", "octree, flow, depth 6", *octree,
+assert set(tables) == {"ceilings", "octree, building, depth 6", "octree, baking, depth 6", "octree, flow, depth 6", *octree,
                        "table 5", "table 3 and 4", "batch", "frame", "frame, random order",
                        "render, 7202 triangles", "table 2", "operations", "table 2, random order", "pipeline", "nbody", "tled", "tled, frames", "rings, saddle 200k, irregular, shuffled",
                        "rings, saddle 500k, one valence of 200", "rings, dragon's size, 16 frames"}, set(tables)

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/octree/atlas.h"
 #include "lib/octree/build.h"
@@ -168,12 +169,32 @@ static void test_charts(void **unused)
     drop(&s), drop(&open);
 }
 
+/* The values of the eight corners of each kept texel, interpolated, beside the texels. */
+static void check_kept(const modal_octree *o, const modal_atlas_request *q, const modal_atlas *a)
+{
+    modal_octree_atlas kept;
+    modal_error err = {0};
+    assert_int_equal(modal_atlas_keep(o, q, a, &kept, &err), MODAL_OK);
+    assert_true(kept.n_rows == a->counts.covered && kept.n_uv == q->surface->n_uv && kept.width == a->width && !kept.image);
+    for (int64_t i = 0; i < kept.n_rows; i++) {
+        const int64_t x = kept.texels[i] % a->width, y = a->height - 1 - kept.texels[i] / a->width;
+        assert_true(i == 0 || kept.texels[i] > kept.texels[i - 1]);
+        assert_int_equal(kept.triangles[i], a->triangles[y * a->width + x]);
+        for (int k = 0; k < 3; k++) { /* a texture that is linear in space: of x the value of number 0, and so on */
+            const double want = 2 * (modal_morton_squeeze((uint64_t)o->keys[kept.samples[i]] >> k) + (double)kept.places[3 * i + k]);
+            assert_true(fabs((a->texels[y * a->width + x] >> 8 * k & 255) - want) <= 0.51);
+        }
+    }
+    modal_octree_atlas_free(&kept);
+}
+
 static void test_atlas(void **unused)
 {
     (void)unused;
     modal_surface_mesh s = torus(40, 20, 0);
     modal_octree o;
     modal_octree_pyramid p;
+    modal_device device;
     modal_charts c;
     modal_atlas one, three;
     modal_error err = {0};
@@ -191,13 +212,16 @@ static void test_atlas(void **unused)
     const int before = omp_get_max_threads();
     for (q.by_footprint = 0; q.by_footprint < 2; q.by_footprint++) {
         omp_set_num_threads(1);
-        assert_int_equal(modal_atlas_bake(&p, &q, &one, &err), MODAL_OK);
+        assert_int_equal(modal_device_open(&device, "cpu", &err), MODAL_OK);
+        assert_int_equal(modal_atlas_bake(&device, &p, &q, &one, &err), MODAL_OK);
         omp_set_num_threads(3);
-        assert_int_equal(modal_atlas_bake(&p, &q, &three, &err), MODAL_OK);
+        assert_int_equal(modal_device_open(&device, "cpu", &err), MODAL_OK);
+        assert_int_equal(modal_atlas_bake(&device, &p, &q, &three, &err), MODAL_OK);
         omp_set_num_threads(before);
         assert_memory_equal(one.texels, three.texels, 4 * 256 * 256);
         assert_memory_equal(one.covered, three.covered, 4 * 8 * 256);
         assert_true(one.counts.overlapping == 0 && one.counts.outside == 0 && one.n_beyond == 0 && one.n_flat == 0);
+        if (!q.by_footprint) check_kept(&o, &q, &one);
         int64_t n_inside = 0;
         for (int64_t t = 0; t < s.n_triangles; t++) /* texels inside of a triangle: the texture is linear in space */
             for (int i = 0; i < 256 * 256; i++) {
@@ -224,7 +248,7 @@ static void test_atlas(void **unused)
     }
     q.by_footprint = 0;
     s.uv[4] = INFINITY;
-    assert_int_equal(modal_atlas_bake(&p, &q, &one, &err), MODAL_ERROR_INPUT);
+    assert_int_equal(modal_atlas_bake(&device, &p, &q, &one, &err), MODAL_ERROR_INPUT);
     modal_octree_pyramid_free(&p);
     modal_octree_free(&o);
     modal_charts_free(&c);

@@ -31,6 +31,10 @@ modal_status tool_look_read(const char *path, const char *folder, int any_path, 
                             modal_error *err);
 void tool_look_free(tool_look *look);
 
+/* Shapes of the basis get the texture coordinates of the surface files that the look names (`uv`), by their vertices and triangles; `path` is the look's.
+ * Call it before anything is made of the basis's own. MODAL_ERROR_INPUT: a file without texture coordinates, or one that no shape fits. */
+modal_status tool_look_uv(const tool_look *look, const char *path, modal_basis *basis, modal_error *err);
+
 /* The bytes of an image that lies inside of a .glb, which the look keeps; NULL: it is a file. */
 const void *tool_look_image_inside(const tool_look *look, const char *name, int64_t *length);
 /* The path of an image that is a file; the caller frees it. MODAL_ERROR_INPUT "NAME: cannot open ...", also for one inside of a .glb. */

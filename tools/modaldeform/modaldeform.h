@@ -161,7 +161,7 @@ void modaldeform_free_inputs(modaldeform_input *in);
 /* MODAL_ERROR_USAGE where no format shows a look. After the formats are known. */
 modal_status modaldeform_check_look(const tool_arguments *a, modaldeform_request *r, modal_error *err);
 /* Nothing without --look. The basis has its surfaces, their uv and looks. */
-modal_status modaldeform_read_look(tool *t, const modaldeform_request *r, const modal_basis *basis, modaldeform_look *look, modal_error *err);
+modal_status modaldeform_read_look(tool *t, const modaldeform_request *r, modal_basis *basis, modaldeform_look *look, modal_error *err);
 int64_t modaldeform_look_bytes(const modaldeform_look *look);
 void modaldeform_free_look(modaldeform_look *look);
 

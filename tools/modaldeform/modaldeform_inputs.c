@@ -146,6 +146,7 @@ static modal_status read_basis(tool *t, const modaldeform_request *r, modaldefor
                               &in->basis_path, err));
     MODAL_TRY(modal_basis_read(in->basis_path, parts, &in->basis, err));
     MODAL_TRY(modal_basis_tiles_open(&in->tiles, in->basis_path, &in->basis, &in->hdf5, err));
+    MODAL_TRY(modaldeform_read_look(t, r, &in->basis, &in->look, err));
     for (int32_t i = 0; i < in->basis.n_shapes; i++) { /* nobody needs these here */
         modal_shape *s = &in->basis.shapes[i];
         modal_free(&s->surface.ring);
@@ -162,7 +163,6 @@ static modal_status read_basis(tool *t, const modaldeform_request *r, modaldefor
                        in->basis_path, s->name ? s->name : "", r->tangents_name);
         }
     }
-    MODAL_TRY(modaldeform_read_look(t, r, &in->basis, &in->look, err));
     MODAL_TRY(tool_creases_check(t, r->creases, &in->basis, in->basis_path, err));
     if (r->volume) MODAL_TRY(modaldeform_use_volume(r, in, err));
     if (r->swings) MODAL_TRY(modaldeform_swing_modes(t, r, in, err));

@@ -27,12 +27,13 @@ modal_status modaldeform_check_look(const tool_arguments *a, modaldeform_request
     return MODAL_OK;
 }
 
-modal_status modaldeform_read_look(tool *t, const modaldeform_request *r, const modal_basis *basis, modaldeform_look *look, modal_error *err)
+modal_status modaldeform_read_look(tool *t, const modaldeform_request *r, modal_basis *basis, modaldeform_look *look, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const double start = tool_seconds();
     if (!r->look_path) return MODAL_OK;
     MODAL_TRY(tool_look_read(r->look_path, NULL, r->any_path, &look->read, NULL, err));
+    MODAL_TRY(tool_look_uv(&look->read, r->look_path, basis, err));
     MODAL_TRY(tool_look_images_read(&look->read, r->look_path, basis, 0, &look->images, err));
     look->about = (modal_sequence_look){&look->read.look, look->images.n, look->images.list};
     tool_stage(t, "look", tool_seconds() - start, tool_look_images_bytes(&look->images));

@@ -469,6 +469,15 @@ modal_status modalinfo_describe_octree(const char *path, json_t **info, modal_er
         set(flow, "liquid", json_real(liquid));
         set(flow, "dirt", json_real(dirt));
     }
+    if (file.atlas.n_uv > 0) {
+        json_t *atlas = json_object();
+        set(object, "atlas", atlas);
+        set_integer(atlas, "width", file.atlas.width);
+        set_integer(atlas, "height", file.atlas.height);
+        set_integer(atlas, "texels", file.atlas.n_rows);
+        set_integer(atlas, "uv", file.atlas.n_uv);
+        set(atlas, "image", json_boolean(file.atlas.image != NULL));
+    }
     set(object, "source_hash", json_string(o->source_hash));
     set(object, "provenance", provenance(file.provenance, file.n_provenance));
     modal_octree_file_free(&file);

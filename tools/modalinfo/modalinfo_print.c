@@ -302,6 +302,11 @@ static void print_octree(FILE *to, const json_t *info)
     if (json_object_get(info, "surface_neighbours"))
         fprintf(to, "%-22s%.2f of a sample along the surface of %.6g m^2\n", "neighbours", number(info, "surface_neighbours"), number(info, "area"));
     const json_t *flow = json_object_get(info, "flow");
+    const json_t *atlas = json_object_get(info, "atlas");
+    if (atlas)
+        fprintf(to, "%-22s%lld x %lld texels, %lld show the surface, %lld texture coordinates, %s\n", "atlas", integer(atlas, "width"),
+                integer(atlas, "height"), integer(atlas, "texels"), integer(atlas, "uv"),
+                json_is_true(json_object_get(atlas, "image")) ? "with the image" : "without an image");
     if (flow) fprintf(to, "%-22s%g kg of liquid and %g kg of dirt at %g s\n", "flow", number(flow, "liquid"), number(flow, "dirt"), number(flow, "time"));
 }
 

@@ -356,10 +356,12 @@ modal_status modalrender_read_inputs(tool *t, modalrender_request *r, modalrende
     }
     MODAL_TRY(tool_creases_check(t, r->creases, &in->basis, in->basis_path ? in->basis_path : r->input, err));
     MODAL_TRY(select_frames(r, in, err));
-    if (r->look_path)
+    if (r->look_path) {
         MODAL_TRY(tool_look_read(r->look_path, NULL, r->any_path, &in->look, NULL, err));
-    else
+        MODAL_TRY(tool_look_uv(&in->look, r->look_path, &in->basis, err));
+    } else {
         MODAL_TRY(plain_look(&in->look.look, err));
+    }
     MODAL_TRY(find_camera(r, in, err));
     status = modal_look_check_basis(&in->look.look, &in->basis, err);
     if (status == MODAL_OK) status = modalrender_read_images(t, r, in, err);

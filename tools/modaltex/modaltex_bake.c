@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modaltex bake: an octree texture as an image by the texture coordinates of a surface, and a look that shows it. */
-#include <errno.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/images/png_write.h"
 #include "formats/octree/octree_h5.h"
+#include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/octree/atlas.h"
 #include "lib/octree/charts.h"
 #include "tools/common/commit.h"
+#include "tools/common/files.h"
+#include "tools/common/inputs.h"
 #include "tools/modaltex/modaltex.h"
+#include "tools/modaltex/modaltex_bake.h"
 #include "tools/modaltex/modaltex_layers.h"
 #include "tools/modaltex/modaltex_surface.h"
 
@@ -20,10 +22,14 @@ static const tool_option options[] = {
     {"size", 0, "N", "2048", "Texels a side of the image, 1 to 16384.", 0},
     {"padding", 0, "full|none", "full", "What no chart covers gets the colours around it, so that no mip level mixes in a background; or is black.", 0},
     {"filter", 0, "footprint|trilinear", "footprint", "Texels larger than the texture's cells get means, or the value at their centre.", 0},
+    {"range", 0, "LOW,HIGH", "0,1", "Of a texture of numbers: which are black and white, in linear steps; float is grey, float3 red, green and blue.", 0},
+    {"bits", 0, "8|16", "8", "Of a number in the image; 16: of a texture of numbers.", 0},
+    {"keep", 0, NULL, NULL, "Also keep the texture coordinates, the image and what each texel shows in TEX.h5, which is written anew, for `flow --images`.", 0},
     {"own-charts", 0, NULL, NULL, "Makes charts although the surface has texture coordinates.", 0},
     {"allow-overlap", 0, NULL, NULL, "Charts may overlap or leave the image: the first triangle counts, what is outside is cut off.", 0},
     {"other-surface", 0, NULL, NULL, "SURFACE may be another one than the texture was built around, in the same coordinates.", 0},
     MODALTEX_OPTION_SHAPE,
+    {"backend", 0, "NAME", "auto", "What computes: auto (a GPU if there is one, else the CPU), ref, cpu, cuda or cuda:N.", 0},
     TOOL_OPTION_THREADS,
     TOOL_OPTION_FORCE,
     TOOL_OPTIONS_COMMON,
@@ -56,16 +62,6 @@ static modal_status read_word(const tool *t, const char *name, const char *first
     return modal_error_set(err, MODAL_ERROR_USAGE, "--%s: not %s or %s, %s", name, first, other, value);
 }
 
-static modal_status check_surface(const tool *t, const char *path, const modal_octree *o, const modal_surface_mesh *s, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    if (o->channels != MODAL_OCTREE_RGBA8)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: an image has colours, the texture is of %s", t->arguments.operands[1], modal_octree_channels_name(o->channels));
-    if (!tool_count(&t->arguments, "other-surface")) MODAL_TRY(modaltex_surface_check(path, s, o, err));
-done:
-    return status;
-}
-
 /* The surface's charts are all right, or may be as they are; says what is in them. */
 static modal_status check_charts(tool *t, const char *path, const modal_atlas *a, modal_error *err)
 {
@@ -89,52 +85,6 @@ static modal_status check_charts(tool *t, const char *path, const modal_atlas *a
     json_object_set_new(t->report, "triangles_beyond", json_integer(a->n_beyond));
     json_object_set_new(t->report, "triangles_without_area", json_integer(a->n_flat));
 done:
-    return status;
-}
-
-static modal_status write_bytes(const tool_output *output, const void *bytes, int64_t length, modal_error *err)
-{
-    FILE *file = fopen(output->temporary, "wb");
-    int failed = !file || fwrite(bytes, 1, (size_t)length, file) != (size_t)length;
-    if (file) failed |= fclose(file) != 0;
-    return failed ? modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: write error, %s", output->path, strerror(errno)) : MODAL_OK;
-}
-
-/* The upper row first; alpha only where something covered has it. */
-static modal_status write_png(const tool_output *output, modal_atlas *a, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    uint8_t *bytes = NULL;
-    int64_t length = 0;
-    int clear = 0;
-    for (int64_t y = 0; y < a->height; y++)
-        for (int64_t x = 0; x < a->width; x++)
-            clear |= (a->covered[y * ((a->width + 31) / 32) + x / 32] >> x % 32 & 1) && a->texels[y * a->width + x] >> 24 != 255;
-    for (int64_t y = 0; y < a->height / 2; y++)
-        for (int64_t x = 0; x < a->width; x++) {
-            uint32_t *const low = &a->texels[y * a->width + x], *const high = &a->texels[(a->height - 1 - y) * a->width + x], swap = *low;
-            *low = *high;
-            *high = swap;
-        }
-    if (clear) MODAL_TRY(modal_png_encode_alpha((const uint8_t *)a->texels, a->width, a->height, &bytes, &length, err));
-    else MODAL_TRY(modal_png_encode(a->texels, 8, a->width, a->height, &bytes, &length, err));
-    MODAL_TRY(write_bytes(output, bytes, length, err));
-done:
-    modal_free(&bytes);
-    return status;
-}
-
-/* A look whose only material shows the image. */
-static modal_status write_look(const tool_output *output, const char *image, modal_error *err)
-{
-    json_t *look = json_pack("{s:i, s:{s:{s:s}}, s:s}", "look", 1, "materials", "baked", "image", image, "default", "baked");
-    char *text = look ? json_dumps(look, JSON_INDENT(2) | JSON_PRESERVE_ORDER) : NULL;
-    json_decref(look);
-    if (!text) return modal_error_set(err, MODAL_ERROR_INPUT, "%s: the image's name is no UTF-8, or there is no memory", output->path);
-    const size_t length = strlen(text);
-    text[length] = '\n'; /* instead of the end */
-    const modal_status status = write_bytes(output, text, (int64_t)length + 1, err);
-    free(text);
     return status;
 }
 
@@ -165,44 +115,136 @@ static modal_status make_charts(tool *t, const char *path, int64_t size, modal_s
     return MODAL_OK;
 }
 
-/* The surface with its texture coordinates; numbers are read back as they are. */
-static modal_status write_obj(const tool_output *output, const modal_surface_mesh *s, modal_error *err)
+/* A run: what is asked for, read and made. */
+typedef struct baking {
+    const char *texture, *surface_path, *png_path;
+    int force, empty, trilinear, keep, bits, threads;
+    int64_t shape, size;
+    double range[2];
+    modal_device device;
+    modal_octree_file file;
+    modal_surface_mesh surface;
+    modal_atlas atlas;
+    modaltex_picture picture;
+    char *names[2];                  /* of look and obj */
+    tool_output png, look, obj, kept;
+    tool_output *outputs[4];
+    int n_outputs;
+} baking;
+
+static modal_status read_request(tool *t, baking *b, modal_error *err)
 {
-    FILE *file = fopen(output->temporary, "w");
-    for (int64_t v = 0; file && v < s->n_vertices; v++)
-        fprintf(file, "v %.17g %.17g %.17g\n", s->positions[3 * v], s->positions[3 * v + 1], s->positions[3 * v + 2]);
-    for (int64_t i = 0; file && i < s->n_uv; i++) fprintf(file, "vt %.17g %.17g\n", s->uv[2 * i], s->uv[2 * i + 1]);
-    for (int64_t i = 0; file && i < 3 * s->n_triangles; i++)
-        fprintf(file, "%s%d/%d%s", i % 3 ? " " : "f ", s->triangles[i] + 1, s->triangle_uv[i] + 1, i % 3 == 2 ? "\n" : "");
-    int failed = !file || ferror(file);
-    if (file) failed |= fclose(file) != 0;
-    return failed ? modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: write error, %s", output->path, strerror(errno)) : MODAL_OK;
+    modal_status status = MODAL_OK;
+    const tool_arguments *a = &t->arguments;
+    int64_t bits = 8;
+    b->texture = a->operands[1], b->surface_path = a->operands[2], b->png_path = a->operands[3];
+    b->force = tool_count(a, "force") > 0, b->keep = tool_count(a, "keep") > 0;
+    MODAL_TRY(tool_integer(a, "size", 1, MODAL_BAKE_SIDE, &b->size, err));
+    MODAL_TRY(read_word(t, "padding", "full", "none", &b->empty, err));
+    MODAL_TRY(read_word(t, "filter", "footprint", "trilinear", &b->trilinear, err));
+    MODAL_TRY(tool_parse_numbers(tool_value(a, "range"), 2, b->range, "--range", err));
+    if (!(b->range[1] > b->range[0])) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--range: the second must be above the first, %s", tool_value(a, "range"));
+    MODAL_TRY(tool_integer(a, "bits", 8, 16, &bits, err));
+    if (bits != 8 && bits != 16) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--bits: 8 or 16, %lld", (long long)bits);
+    b->bits = (int)bits;
+    if (b->keep && tool_count(a, "other-surface")) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--keep: not with --other-surface, the texture's triangles are its own");
+    MODAL_TRY(tool_integer(a, "shape", 0, INT32_MAX, &b->shape, err));
+    MODAL_TRY(tool_threads(t, &b->threads, err));
+    omp_set_num_threads(b->threads); /* the CPU back end takes it from the thread that opens it */
+    MODAL_TRY(modal_device_open(&b->device, tool_value(a, "backend"), err));
+    if (strcmp(tool_value(a, "backend"), "auto") == 0) tool_note(t, "back end: %s, %s", b->device.name, b->device.hardware);
+    MODAL_TRY(path_beside(b->png_path, ".look.json", &b->names[0], err));
+    MODAL_TRY(path_beside(b->png_path, ".obj", &b->names[1], err));
+done:
+    return status;
+}
+
+/* Outputs but the surface's; the texture may be one. */
+static modal_status begin(baking *b, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    if (b->keep) tool_files_continue(b->texture, b->texture);
+    MODAL_TRY(tool_outputs_recover(b->png_path, err));
+    MODAL_TRY(tool_output_begin(&b->png, b->png_path, b->force, err));
+    MODAL_TRY(tool_output_begin(&b->look, b->names[0], b->force, err));
+done:
+    return status;
+}
+
+static modal_status read_inputs(const tool *t, baking *b, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_octree *o = &b->file.octree;
+    MODAL_TRY(modal_octree_read(b->texture, &b->file, err));
+    MODAL_TRY(modaltex_surface_read(b->surface_path, b->shape, &b->surface, err));
+    if (o->channels == MODAL_OCTREE_RGBA8 && b->bits == 16) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--bits: 16 is for textures of numbers, %s has 8", b->texture);
+    if (o->channels == MODAL_OCTREE_RGBA8 && tool_count(&t->arguments, "range"))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--range: is for textures of numbers, %s has colours", b->texture);
+    if (!tool_count(&t->arguments, "other-surface")) MODAL_TRY(modaltex_surface_check(b->surface_path, &b->surface, o, err));
+    if (tool_count(&t->arguments, "own-charts") || !b->surface.triangle_uv) b->surface.n_uv = 0;
+    if (b->surface.n_uv == 0) MODAL_TRY(tool_output_begin(&b->obj, b->names[1], b->force, err));
+    if (b->keep) MODAL_TRY(tool_output_begin(&b->kept, b->texture, 1, err));
+    tool_output *const all[] = {&b->kept, &b->look, &b->obj, &b->png};
+    for (int i = 0; i < 4; i++)
+        if (all[i]->temporary) b->outputs[b->n_outputs++] = all[i];
+    if (!b->trilinear && !o->mipmaps) MODAL_TRY(modal_octree_make_mipmaps(&b->file.octree, err));
+done:
+    return status;
 }
 
 /* The texture in the image, by charts that are made where there are none. */
-static modal_status bake(tool *t, const modal_octree *o, modal_surface_mesh *s, const modal_atlas_request *request, modal_atlas *atlas, modal_error *err)
+static modal_status bake(tool *t, baking *b, const modal_atlas_request *request, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_octree_pyramid pyramid = {0};
     double start = tool_seconds();
-    const char *path = t->arguments.operands[2];
-    if (request->by_footprint) MODAL_TRY(modal_octree_pyramid_make(o, &pyramid, err));
-    else MODAL_TRY(modal_octree_tables_make(o, &pyramid.finest, err));
+    if (request->by_footprint) MODAL_TRY(modal_octree_pyramid_make(&b->file.octree, &pyramid, err));
+    else MODAL_TRY(modal_octree_tables_make(&b->file.octree, &pyramid.finest, err));
     tool_stage(t, "tables", tool_seconds() - start, modal_octree_tables_bytes(&pyramid.finest));
     start = tool_seconds();
-    if (s->n_uv == 0) {
-        MODAL_TRY(make_charts(t, path, request->width, s, err));
+    if (b->surface.n_uv == 0) {
+        MODAL_TRY(make_charts(t, b->surface_path, request->width, &b->surface, err));
         tool_stage(t, "charts", tool_seconds() - start, -1);
         start = tool_seconds();
     }
-    status = modal_atlas_bake(&pyramid, request, atlas, err);
-    if (status == MODAL_ERROR_INPUT) modal_error_context(err, "%s", path);
+    status = modal_atlas_bake(&b->device, &pyramid, request, &b->atlas, err);
+    if (status == MODAL_ERROR_INPUT) modal_error_context(err, "%s", b->surface_path);
     if (status != MODAL_OK) goto done;
     tool_stage(t, "bake", tool_seconds() - start, 4 * (int64_t)request->width * request->height);
-    MODAL_TRY(check_charts(t, path, atlas, err));
+    MODAL_TRY(check_charts(t, b->surface_path, &b->atlas, err));
+    MODAL_TRY(modaltex_picture_make(&b->atlas, request, b->bits, &b->picture, err));
 done:
     modal_octree_pyramid_free(&pyramid);
     return status;
+}
+
+/* The texture with the atlas, a step of provenance more. The picture's texels become the file's. */
+static modal_status write_kept(const tool *t, baking *b, const modal_atlas_request *request, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_octree_atlas *to = &b->file.atlas;
+    char *inputs = NULL;
+    int64_t used = 0, room = 0;
+    modal_octree_atlas_free(to);
+    MODAL_TRY(modal_atlas_keep(&b->file.octree, request, &b->atlas, to, err));
+    if (b->file.octree.channels == MODAL_OCTREE_RGBA8) {
+        to->image = (uint8_t *)b->picture.texels;
+        b->picture.texels = NULL;
+    }
+    MODAL_TRY(tool_add_input(b->texture, &inputs, &used, &room, err));
+    MODAL_TRY(tool_add_input(b->surface_path, &inputs, &used, &room, err));
+    MODAL_TRY(modal_provenance_append(&b->file.provenance, &b->file.n_provenance, "modaltex bake", tool_version(), t->command_line, inputs,
+                                      b->device.name, err));
+    MODAL_TRY(modal_octree_write(b->kept.temporary, &b->file, err));
+done:
+    modal_free(&inputs);
+    return status;
+}
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
 }
 
 int modaltex_bake(int argc, char **argv)
@@ -212,55 +254,31 @@ int modaltex_bake(int argc, char **argv)
     if (tool_start(&t, &modaltex_bake_program, argc, argv, &exit_code)) return exit_code;
     modal_status status = MODAL_OK;
     modal_error err = {0};
-    modal_octree_file file = {0};
-    modal_surface_mesh surface = {0};
-    modal_atlas atlas = {0};
-    tool_output png = {0}, look = {0}, obj = {0};
-    tool_output *outputs[3] = {&look, &png, &png};
-    int threads = 1, empty = 0, trilinear = 0;
-    int64_t shape = 0, size = 0;
-    char *look_file = NULL, *obj_file = NULL;
-    const char *from = t.arguments.operands[2], *to = t.arguments.operands[3], *slash = strrchr(to, '/');
-    const int force = tool_count(&t.arguments, "force") > 0;
+    baking b = {0};
 
-    MODAL_TRY(tool_integer(&t.arguments, "size", 1, MODAL_BAKE_SIDE, &size, &err));
-    MODAL_TRY(read_word(&t, "padding", "full", "none", &empty, &err));
-    MODAL_TRY(read_word(&t, "filter", "footprint", "trilinear", &trilinear, &err));
-    MODAL_TRY(tool_integer(&t.arguments, "shape", 0, INT32_MAX, &shape, &err));
-    MODAL_TRY(tool_threads(&t, &threads, &err));
-    omp_set_num_threads(threads);
-    MODAL_TRY(path_beside(to, ".look.json", &look_file, &err));
-    MODAL_TRY(path_beside(to, ".obj", &obj_file, &err));
-    MODAL_TRY(tool_outputs_recover(to, &err));
-    MODAL_TRY(tool_output_begin(&png, to, force, &err));
-    MODAL_TRY(tool_output_begin(&look, look_file, force, &err));
-    MODAL_TRY(modal_octree_read(t.arguments.operands[1], &file, &err));
-    MODAL_TRY(modaltex_surface_read(from, shape, &surface, &err));
-    MODAL_TRY(check_surface(&t, from, &file.octree, &surface, &err));
-    if (tool_count(&t.arguments, "own-charts") || !surface.triangle_uv) surface.n_uv = 0;
-    const int n_outputs = surface.n_uv == 0 ? 3 : 2;
-    if (n_outputs == 3) {
-        MODAL_TRY(tool_output_begin(&obj, obj_file, force, &err));
-        outputs[1] = &obj;
-    }
-    if (!trilinear && !file.octree.mipmaps) MODAL_TRY(modal_octree_make_mipmaps(&file.octree, &err));
-    const modal_atlas_request request = {.surface = &surface, .width = (int32_t)size, .height = (int32_t)size, .by_footprint = !trilinear, .fill = !empty};
-    MODAL_TRY(bake(&t, &file.octree, &surface, &request, &atlas, &err));
-    double start = tool_seconds();
-    MODAL_TRY(write_png(&png, &atlas, &err));
-    MODAL_TRY(write_look(&look, slash ? slash + 1 : to, &err));
-    if (n_outputs == 3) MODAL_TRY(write_obj(&obj, &surface, &err));
-    MODAL_TRY(tool_outputs_commit(outputs, n_outputs, NULL, &err));
+    MODAL_TRY(read_request(&t, &b, &err));
+    MODAL_TRY(begin(&b, &err));
+    MODAL_TRY(read_inputs(&t, &b, &err));
+    const modal_atlas_request request = {.surface = &b.surface, .width = (int32_t)b.size, .height = (int32_t)b.size, .by_footprint = !b.trilinear,
+                                         .fill = !b.empty, .range = {b.range[0], b.range[1]}};
+    MODAL_TRY(bake(&t, &b, &request, &err));
+    const double start = tool_seconds();
+    MODAL_TRY(modaltex_write_png(&b.png, &b.picture, &err));
+    MODAL_TRY(modaltex_write_look(&b.look, name_of(b.png_path), b.obj.temporary ? name_of(b.names[1]) : NULL, &err));
+    if (b.obj.temporary) MODAL_TRY(modaltex_write_obj(&b.obj, &b.surface, &err));
+    if (b.keep) MODAL_TRY(write_kept(&t, &b, &request, &err));
+    MODAL_TRY(tool_outputs_commit(b.outputs, b.n_outputs, NULL, &err));
     tool_stage(&t, "write", tool_seconds() - start, -1);
 done:
-    tool_output_name_error(&png, &err);
-    tool_output_discard(&png);
-    tool_output_discard(&look);
-    tool_output_discard(&obj);
-    modal_atlas_free(&atlas);
-    modal_octree_file_free(&file);
-    modal_surface_mesh_free(&surface);
-    modal_free(&look_file);
-    modal_free(&obj_file);
+    for (int i = 0; i < b.n_outputs; i++) tool_output_name_error(b.outputs[i], &err);
+    tool_output_discard(&b.png);
+    tool_output_discard(&b.look);
+    tool_output_discard(&b.obj);
+    tool_output_discard(&b.kept);
+    modal_atlas_free(&b.atlas);
+    modaltex_picture_free(&b.picture);
+    modal_octree_file_free(&b.file);
+    modal_surface_mesh_free(&b.surface);
+    for (int i = 0; i < 2; i++) modal_free(&b.names[i]);
     return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
 }

@@ -91,6 +91,7 @@ static modal_status write_last(const tool *t, const modaltex_flow_request *r, mo
     for (int64_t i = 0; i < o->n_samples; i++) values[i] = o->areas[i] > 0 ? (s->liquid[i] + s->wetness[i]) / o->areas[i] : 0;
     modal_free(&o->values);
     modal_free(&o->mipmaps); /* of other values */
+    modal_free(&in->file.atlas.image);
     o->values = values;
     o->channels = MODAL_OCTREE_FLOAT;
     MODAL_TRY(write_texture(t, r, in, out->last.temporary, err));

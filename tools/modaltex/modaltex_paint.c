@@ -127,6 +127,7 @@ int modaltex_paint(int argc, char **argv)
     MODAL_TRY(paint(&t, &in, &layers, shape, &file.octree, &err));
     tool_stage(&t, "layers", tool_seconds() - start, -1);
     start = tool_seconds();
+    modal_free(&file.atlas.image); /* of other values */
     MODAL_TRY(modal_octree_make_mipmaps(&file.octree, &err));
     tool_stage(&t, "mipmaps", tool_seconds() - start, -1);
     start = tool_seconds();

@@ -149,6 +149,7 @@ static modal_status read_look(tool *t, scene *s, modal_error *err)
     if (!path && any_path) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--any-path: only with --look");
     if (!path) goto done;
     MODAL_TRY(tool_look_read(path, NULL, any_path, &s->look, NULL, err));
+    MODAL_TRY(tool_look_uv(&s->look, path, &s->basis, err));
     MODAL_TRY(tool_look_images_read(&s->look, path, &s->basis, 1, &s->images, err));
 done:
     return status;

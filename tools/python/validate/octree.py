@@ -83,6 +83,31 @@ def check_flow(file, count):
         file.must(values is None or (values >= 0).all(), f"/flow/{name}", "is negative")
 
 
+def check_atlas(file, triangles, begins):
+    """Charts, and what texels show. begins: of each sample, whether it begins a cell."""
+    if not file.has("/atlas"):
+        return
+    width, height = file.number("/atlas", "width", "i64"), file.number("/atlas", "height", "i64")
+    uv, corners = file.array("/atlas/uv", "f64", (None, 2)), file.array("/atlas/triangle_uv", "i32", (triangles, 3))
+    if uv is not None and corners is not None:
+        file.must(len(uv) > 0 and ((corners >= 0) & (corners < len(uv))).all(), "/atlas/triangle_uv", "has rows that uv has not")
+    texel = file.array("/atlas/texel", "i32", (None,))
+    rows = None if texel is None else len(texel)
+    sample, triangle = file.array("/atlas/sample", "i32", (rows,)), file.array("/atlas/triangle", "i32", (rows,))
+    place = file.array("/atlas/place", "f32", (rows, 3))
+    if place is not None:
+        file.must(((place >= 0) & (place <= 1)).all(), "/atlas/place", "is not in [0, 1]")
+    if triangle is not None and triangles is not None:
+        file.must(((triangle >= 0) & (triangle < triangles)).all(), "/atlas/triangle", f"is not in [0, {triangles})")
+    if sample is not None:
+        file.must(((sample >= 0) & (sample < len(begins))).all() and (begins[np.clip(sample, 0, len(begins) - 1)] == 1).all(), "/atlas/sample", "begins no cell")
+    if width is None or height is None or not file.must(0 < width <= 2**14 and 0 < height <= 2**14, "/atlas", "is not 1 to 2^14 texels a side"):
+        return
+    file.array("/atlas/image", "u8", (height, width, 4), optional=True)
+    if texel is not None:
+        file.must((np.diff(texel) > 0).all() and (rows == 0 or (texel[0] >= 0 and texel[-1] < width * height)), "/atlas/texel", "does not ascend inside of the image")
+
+
 def linear(byte):
     x = byte / 255
     return np.where(x <= 0.04045, x / 12.92, ((x + 0.055) / 1.055) ** 2.4)
@@ -151,6 +176,7 @@ def check_octree(file):
     begins = check_nodes(file, key, b, depth, offsets, cells)
     if begins is None:
         return
+    check_atlas(file, triangles, begins)
     if file.has("/mipmaps") and channels is not None:
         check_mipmaps(file, key, b, depth, offsets, WIDTH[channels], values)
     lower = [squeeze(key[begins == 1], k, bits) for k in range(3)]
