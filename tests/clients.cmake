@@ -103,9 +103,14 @@ endif()
 if(TARGET modaldeform AND TARGET modalpack AND TARGET modalsim AND TARGET modalplace)
   add_test(NAME clients.trajectory_paraview COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_paraview.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} "${MODAL_PVPYTHON}" "${MODAL_VTK_ROOT}" $<TARGET_FILE:libmodaltools>)
-  add_test(NAME clients.trajectory_blender COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_blender.py
-           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} "${MODAL_BLENDER}" $<TARGET_FILE:libmodaltools>)
-  set_tests_properties(clients.trajectory_paraview clients.trajectory_blender PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300)
+  foreach(blender trajectory_blender trajectory_blender_4)
+    set(program_of_trajectory_blender "${MODAL_BLENDER}")
+    set(program_of_trajectory_blender_4 "${MODAL_VTK_ROOT}") # Debian 13 has Blender 4.3
+    add_test(NAME clients.${blender} COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_blender.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+             ${CMAKE_SOURCE_DIR} "${program_of_${blender}}" ${CMAKE_BINARY_DIR}/modaltools_import.zip $<TARGET_FILE:libmodaltools>)
+    set_tests_properties(clients.${blender} PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300)
+  endforeach()
+  set_tests_properties(clients.trajectory_paraview PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300)
 endif()
 
 if(TARGET modaldeform AND TARGET modalpack)

@@ -41,7 +41,17 @@ install(FILES ${CMAKE_SOURCE_DIR}/tools/python/pyproject.toml ${CMAKE_SOURCE_DIR
 # The plugin of ParaView (PV_PLUGIN_PATH) and the add-on of Blender, and the package beside them, where they find it.
 install(FILES ${CMAKE_SOURCE_DIR}/tools/paraview/modaltools_reader.py ${CMAKE_SOURCE_DIR}/tools/paraview/modaltools_load.py
         DESTINATION ${CMAKE_INSTALL_DATADIR}/modaltools/paraview)
-install(FILES ${CMAKE_SOURCE_DIR}/tools/blender/modaltools_import.py DESTINATION ${CMAKE_INSTALL_DATADIR}/modaltools/blender)
+# Blender installs an add-on of several files from a .zip.
+set(addon modaltools_import)
+set(addon_files)
+foreach(file __init__ files keys meshes own panel play)
+  list(APPEND addon_files ${addon}/${file}.py)
+endforeach()
+list(TRANSFORM addon_files PREPEND ${CMAKE_SOURCE_DIR}/tools/blender/ OUTPUT_VARIABLE addon_sources)
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/${addon}.zip DEPENDS ${addon_sources} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tools/blender
+                   COMMAND ${CMAKE_COMMAND} -E tar cf ${CMAKE_BINARY_DIR}/${addon}.zip --format=zip --mtime=2026-01-01 ${addon_files})
+add_custom_target(blender_addon ALL DEPENDS ${CMAKE_BINARY_DIR}/${addon}.zip)
+install(FILES ${CMAKE_BINARY_DIR}/${addon}.zip DESTINATION ${CMAKE_INSTALL_DATADIR}/modaltools/blender)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/tools/python/modaltools DESTINATION ${CMAKE_INSTALL_DATADIR}/modaltools/python
         PATTERN __pycache__ EXCLUDE)
 

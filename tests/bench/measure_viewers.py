@@ -46,7 +46,7 @@ def within(host, jobs, with_library):
         words = ["pvpython", f"{source}/tests/clients/trajectory_in_paraview.py", f"{source}/tools/paraview/modaltools_reader.py", "jobs.json", "found.npz"]
     else:
         words = ["blender", "--background", "--factory-startup", "--python", f"{source}/tests/clients/trajectory_in_blender.py", "--",
-                 f"{source}/tools/blender/modaltools_import.py", os.path.abspath("jobs.json"), os.path.abspath("found.npz")]
+                 f"{source}/tools/blender/modaltools_import", os.path.abspath("jobs.json"), os.path.abspath("found.npz")]
     subprocess.run(words, check=True, capture_output=True, env={**os.environ, "OMP_WAIT_POLICY": "passive", "MODALTOOLS_LIBRARY": library if with_library else ""})
     with np.load("found.npz") as found:
         return dict(found)

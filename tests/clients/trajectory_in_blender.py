@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs in Blender: blender --background --factory-startup --python trajectory_in_blender.py -- ADDON JOBS.json TO
+"""Runs in Blender: blender --background --factory-startup --python trajectory_in_blender.py -- ADDON JOBS.json TO; ADDON is the folder modaltools_import.
 Runs the jobs in order with the add-on and writes what they find to TO (.npz). A job: {"do": ..., "as": key, ...}."""
 import hashlib
 import json

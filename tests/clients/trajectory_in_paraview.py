@@ -128,7 +128,7 @@ def do_state(job):
 def do_times(job):
     """Seconds of processor time until the first frame, and of the steps after it; seconds of all."""
     begin, wall = time.process_time(), time.perf_counter()
-    reader = KINDS["trajectory"](FileName=job["file"])
+    reader = simple.Xdmf3ReaderS(FileName=job["file"]) if job["file"].endswith(".xdmf") else KINDS["trajectory"](FileName=job["file"])
     if "without" in job:
         reader.Arrays = [name for name in reader.Arrays if name not in job["without"]]
     reader.UpdatePipelineInformation()

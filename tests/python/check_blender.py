@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/blender/modaltools_import.py in Blender: a fork, a ring of one's own mesh and a bush against the sequences that modaldeform writes;
-shape keys, joined meshes, saved files, rendered frames; files that are wrong. usage: check_blender.py BIN SOURCE BLENDER [LIBRARY]: 77 where it is absent"""
+"""tools/blender/modaltools_import in Blender: a fork, a ring of one's own mesh and a bush against the sequences that modaldeform writes;
+shape keys, joined meshes, saved files, rendered frames; files that are wrong; the .zip installed as a user does. usage: check_blender.py BIN SOURCE
+BLENDER ZIP [LIBRARY]: 77 where it is absent. BLENDER may be the root of another system, which is entered by chroot; there numpy computes."""
 import json
 import os
 import shutil
@@ -14,25 +15,35 @@ import numpy as np
 from tool_run import binaries, must, run
 
 source = os.path.abspath(sys.argv[2])
-blender, addon = shutil.which(sys.argv[3] or "-"), f"{source}/tools/blender/modaltools_import.py"
-library = sys.argv[4] if sys.argv[4:] else ""
+root = sys.argv[3].rstrip("/") if os.path.isdir(sys.argv[3]) else ""
+blender, archive = shutil.which(f"{root}/usr/bin/blender" if root else sys.argv[3] or "-"), sys.argv[4]
+library = sys.argv[5] if sys.argv[5:] and not root else ""
 sys.path.insert(0, f"{source}/tools/python")
 from modaltools import Sequence, Trajectory  # noqa: E402
 from modaltools.motion import Motion  # noqa: E402
 
-SCRIPT = f"{source}/tests/clients/trajectory_in_blender.py"
+
+
+def start(*words, by=""):
+    """Blender without a window, in this folder; what it says."""
+    words = ["blender" if root else blender, "--background", "--factory-startup", *(word.replace(root, "") if root else word for word in words)]
+    if root:
+        words = ["chroot", root, "sh", "-c", 'cd "$0" && exec "$@"', os.getcwd().replace(root, "", 1), *words]
+    got = subprocess.run(words, capture_output=True, text=True, timeout=200, env={**os.environ, "MODALTOOLS_LIBRARY": by, "MODALTOOLS_PYTHON": "",
+                                                                                  "HOME": os.getcwd().replace(root, "", 1), "PWD": os.getcwd().replace(root, "", 1),
+                                                                                  "PYTHONPATH": ""})
+    must(got.returncode == 0, words, (got.stdout + got.stderr)[-3000:])
+    return got.stdout + got.stderr
 
 
 def in_blender(jobs, by=""):
     with open("jobs.json", "w", encoding="utf-8") as out:
-        json.dump(jobs, out)
+        out.write(json.dumps(jobs).replace(root, "") if root else json.dumps(jobs))
     if os.path.exists("found.npz"):
         os.remove("found.npz")
-    got = subprocess.run([blender, "--background", "--factory-startup", "--python-exit-code", "1", "--python", SCRIPT, "--", addon,
-                          os.path.abspath("jobs.json"), os.path.abspath("found.npz")], capture_output=True, text=True, timeout=200,
-                         env={**os.environ, "MODALTOOLS_LIBRARY": by})
-    text = got.stdout + got.stderr
-    must(got.returncode == 0 and os.path.exists("found.npz"), text[-3000:])
+    text = start("--python-exit-code", "1", "--python", "kit/trajectory_in_blender.py", "--", os.path.abspath("kit/blender/modaltools_import"),
+                 os.path.abspath("jobs.json"), os.path.abspath("found.npz"), by=by)
+    must(os.path.exists("found.npz"), text[-3000:])
     with np.load("found.npz") as found:
         found = dict(found)
     must(len(found["left"]) == 0 and len(found["registered"]) == 10, "not unregistered:", found["left"], found["registered"])
@@ -40,6 +51,10 @@ def in_blender(jobs, by=""):
 
 
 def make():
+    shutil.copytree(f"{source}/tools/blender", "kit/blender", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(f"{source}/tools/python/modaltools", "kit/python/modaltools", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(f"{source}/tests/clients/trajectory_in_blender.py", "kit")
+    shutil.copy(archive, "kit")
     steel = ["--young", 2.06e11, "--poisson", 0.29, "--density", 7850]
     run("modalpack", f"{source}/data/tuning_fork.msh", "fork_b.h5", "--modes", 6, *steel, "--fixed", "stem_end", "-q")
     run("modalsim", "fork_b.h5", "fork.h5", "--duration", 0.001, "--fps", 20000, "--impulse", "0.025,0.152,0.006:-1.5,0,0", "-q")
@@ -197,12 +212,33 @@ def damaged():
     close(found["mended/8"], points[8], "mended")
 
 
-if not blender:
-    print("check_blender: skipped: no Blender")
+INSTALL = """
+import bpy
+bpy.ops.preferences.addon_install(filepath="kit/modaltools_import.zip")
+bpy.ops.preferences.addon_enable(module="modaltools_import")
+bpy.context.preferences.addons["modaltools_import"].preferences.package = "kit/python"
+print("ended", bpy.ops.import_scene.modaltools(filepath="fork.h5"), len(bpy.data.objects))
+bpy.ops.preferences.addon_disable(module="modaltools_import")
+print("left", hasattr(bpy.types.Collection, "modaltools"), "Blender", bpy.app.version_string)
+"""
+
+
+def installed():
+    """Edit > Preferences > Add-ons > Install, of the .zip."""
+    with open("install.py", "w", encoding="utf-8") as out:
+        out.write(INSTALL)
+    text = start("--python-exit-code", "1", "--python", "install.py")
+    must("ended {'FINISHED'} " in text and "left False" in text, text[-3000:])
+    print("check_blender:", next(line for line in text.splitlines() if line.startswith("left")).split(" ", 2)[2], "installs the .zip")
+
+
+if not blender or (root and os.geteuid() != 0):
+    print("check_blender: skipped: no Blender", f"in {root}, or not root" if root else "")
     sys.exit(77)
-with tempfile.TemporaryDirectory() as folder:
+with tempfile.TemporaryDirectory(dir=f"{root}/tmp" if root else None) as folder:
     os.chdir(folder)
     make()
+    installed()
     playing()
     keeping()
     damaged()

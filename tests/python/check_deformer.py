@@ -306,6 +306,42 @@ def check_native(basis):
     assert all(message == "traj.h5: is closed" for message in failed), failed
 
 
+def check_ahead(basis):
+    """Frames that are made before they are asked for are those that are asked for."""
+    from modaltools.ahead import Ahead
+    rng = np.random.default_rng(5)
+    Trajectory.write("long.h5", basis, np.arange(60) / 25, rng.normal(size=(60, basis.n_coordinates)) * 0.02)
+    with Deformer("long.h5") as motion:
+        wanted = [motion.frame(i, normals=True, displacement=True, speed=True) for i in range(60)]
+        rows = [list(range(60)), list(range(59, -1, -1)), list(range(0, 60, 7)), [5, 5, 6, 7, 8, 8, 9, 3, 4, 5, 6, 59, 0, 1, 2, 3], [0, 59] * 3, list(range(2, 60, 20))]
+        for row in rows:
+            for some in ({}, {"normals": True, "speed": True}):
+                ahead, kept, made = Ahead(motion), [], 0
+                for i in row:
+                    frame = ahead.frame(i, **some)
+                    made = max(made, *(0 if batch is None else len(batch.wanted) for batch in (ahead._now, ahead._next)))
+                    kept = [*kept[-1:], (i, frame)]
+                    for k, held in kept:  # also the one before it
+                        assert held.time == wanted[k].time and all(
+                            getattr(held, name) is None or np.array_equal(getattr(held, name), getattr(wanted[k], name)) for name in ALL), (row, k)
+                    assert (frame.normals is None) == ("normals" not in some)
+                assert (made > 1) == (NATIVE and row[:3] not in ([0, 59, 0], [2, 22, 42])), (row, made)
+                ahead.close()
+                if len(row) == 60:
+                    assert NATIVE or ahead._now is None
+        ahead = Ahead(motion)
+        for i in (*range(10), 3):  # what is asked for changes, and what is made is dropped
+            ahead.frame(i, displacement=i > 5)
+        fails(IndexError, "60", ahead.frame, 60)
+        for i in range(6):
+            ahead.frame(i)
+        motion.close()
+        ahead.close()
+        fails(ValueError, "is closed", ahead.frame, 6)
+        ahead = Ahead(motion)
+        fails(ValueError, "is closed", ahead.frame, 0)
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     subprocess.run([samples, "."], check=True)
@@ -323,6 +359,7 @@ with tempfile.TemporaryDirectory() as folder:
         for name in ("traj", "still", "turn"):
             check_motion(name, basis)
         check_wrong(basis)
+        check_ahead(basis)
         if NATIVE:
             check_native(basis)
     # where it is looked for, and what is said where it is not

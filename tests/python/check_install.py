@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 import h5py
 import numpy as np
@@ -142,8 +143,16 @@ def check_exports(root, include):
 
 def check_viewers(root):
     """The plugin of ParaView and the add-on of Blender, the package where they look for it, and the library that it finds from there."""
-    for name in ("paraview/modaltools_reader.py", "paraview/modaltools_load.py", "blender/modaltools_import.py"):
+    for name in ("paraview/modaltools_reader.py", "paraview/modaltools_load.py", "blender/modaltools_import.zip"):
         check(os.path.exists(f"{root}/share/modaltools/{name}"), name, "is not installed")
+    with open(f"{root}/share/modaltools/paraview/modaltools_reader.py", encoding="utf-8") as plugin, \
+            zipfile.ZipFile(f"{root}/share/modaltools/blender/modaltools_import.zip") as addon:
+        of_addon = addon.read("modaltools_import/files.py").decode()
+        found = [re.search(r"^def find_package\(.*?(?=^\S)", text, re.M | re.S) for text in (plugin.read(), of_addon)]
+        check(all(found) and found[0][0] == found[1][0], "find_package is not the same in both")
+        imported = set(re.findall(r"^from \.(\w+) import|^from \. import (.*)$", "".join(addon.read(n).decode() for n in addon.namelist()), re.M))
+        names = {name for pair in imported for name in ", ".join(pair).split(", ") if name}
+        check({f"modaltools_import/{name}.py" for name in names} <= set(addon.namelist()), "the .zip lacks a file of", names)
     script = (f"import sys; sys.path.insert(0, {root + '/share/modaltools/python'!r}); import modaltools.motion; from modaltools._library import find; "
               "print(modaltools.__file__, find()[1])")
     environment = {name: value for name, value in os.environ.items() if name not in ("MODALTOOLS_LIBRARY", "PYTHONPATH", "PKG_CONFIG_PATH")}

@@ -105,11 +105,12 @@ done:
     return status;
 }
 
-/* Frames that one pass over the modal matrices makes, where several are wanted: as many as kernels take at once, or as much memory. */
-static int64_t most_at_once(const modal_motion *m)
+/* Frames that one pass over the modal matrices makes, where several are wanted: as many as kernels take at once, or as much memory, which
+ * is the caller's but for what normals are made of. */
+static int64_t most_at_once(const modal_motion *m, const modal_motion_arrays *to)
 {
-    enum { MOST = 16, BYTES = 96 << 20 };
-    const int64_t fit = BYTES / (12 * m->n_points + 1);
+    enum { MOST = 16, BYTES = 192 << 20 };
+    const int64_t fit = BYTES / ((to->normals || to->tangents ? 24 : 12) * m->n_points + 1);
     return fit < 1 ? 1 : fit > MOST ? MOST : fit;
 }
 
@@ -265,7 +266,7 @@ static modal_status make_frames(modal_motion *m, int64_t first, int64_t step, in
     const int before = take_threads(m);
     MODAL_TRY(check_wanted(m, to, err));
     if (to->speed) MODAL_TRY(check_speed(m, err));
-    MODAL_TRY(make_deformer(m, to, m->trajectory.poses != NULL, n > 1 ? most_at_once(m) : 1, err));
+    MODAL_TRY(make_deformer(m, to, m->trajectory.poses != NULL, n > 1 ? most_at_once(m, to) : 1, err));
     const int64_t most = wants_points(to) ? modal_deformer_batch_frames(m->deformer) : 1;
     for (int64_t f = 0, count; f < n; f += count) {
         count = n - f < most ? n - f : most;

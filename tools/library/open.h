@@ -148,9 +148,10 @@ int32_t modal_motion_get_group_members(modal_motion *motion, int64_t index, int6
 /* A frame of the trajectory, 0 <= frame < n_frames. After an error the arrays hold anything. */
 int32_t modal_motion_frame(modal_motion *motion, int64_t frame, const modal_motion_arrays *to);
 
-/* Frames first, first + step, ..., n of them, one after the other in each array: positions [n, n_points, 3], and so on. Where several are wanted
- * this takes less than one call each: a pass over the modal matrices makes up to 16 frames, as long as these have 96 MB, and as much more memory is
- * taken until the handle is closed. Since interface 2. */
+/* Frames first, first + step, ..., n of them, one after the other in each array: positions [n, n_points, 3], and so on. Where several are
+ * wanted this takes less than one call each: a pass over the modal matrices makes up to 16 frames, as long as their positions, and normals where
+ * these are wanted, have 192 MB. With normals, and for vertices at random in the user's order, as much more memory is taken until the handle is
+ * closed. Since interface 2. */
 int32_t modal_motion_frames(modal_motion *motion, int64_t first, int64_t step, int64_t n, const modal_motion_arrays *to);
 
 /* The frame of q [n_coordinates] and poses [n_objects, 3, 4] (NULL: the rest poses). Speeds need q_rates, their rates of change,

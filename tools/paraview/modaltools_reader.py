@@ -34,24 +34,25 @@ STILL = ("object", "material", "groups", "TextureCoordinates")
 AT_FIRST = ("Normals", "displacement", "von_mises", *STILL)
 
 
-def _package():
-    """The module modaltools.motion; ImportError says what is missing."""
+def find_package(*named):
+    """The module modaltools.motion: of Python's path, of a folder that is named, or where an installation or the source tree has it. ImportError
+    says what is missing. ParaView's plugin and Blender's add-on have the same lines, each its own: they look for what they could share."""
+    here = os.path.dirname(os.path.abspath(__file__))
     try:
-        import modaltools.motion  # noqa: F401
+        import modaltools.motion as motion
     except ImportError:
-        here = os.path.dirname(os.path.abspath(__file__))
-        for folder in (os.environ.get("MODALTOOLS_PYTHON", ""), os.path.join(here, "../python"), "/usr/share/modaltools/python",
+        for folder in (os.environ.get("MODALTOOLS_PYTHON", ""), *named, f"{here}/../python", f"{here}/../../python", "/usr/share/modaltools/python",
                        "/usr/local/share/modaltools/python"):
             if folder and os.path.isdir(os.path.join(folder, "modaltools")):
                 sys.path.append(os.path.abspath(folder))
                 break
         for name in [name for name in sys.modules if name == "modaltools" or name.startswith("modaltools.")]:
             del sys.modules[name]
-    try:
-        import modaltools.motion as motion
-    except ImportError as error:
-        raise ImportError(f"the Python package modaltools cannot be used: {error}. Set MODALTOOLS_PYTHON to the folder that has it, and "
-                          f"install h5py and numpy for {sys.executable or 'this Python'}") from None
+        try:
+            import modaltools.motion as motion
+        except ImportError as error:
+            raise ImportError(f"the Python package modaltools cannot be used: {error}. Set MODALTOOLS_PYTHON to the folder that has it, and install "
+                              f"h5py and numpy: {sys.executable or 'this Python'} -m pip install h5py numpy") from None
     return motion
 
 
@@ -239,19 +240,24 @@ class _Reader(VTKPythonAlgorithmBase):
         return bool(self._arrays.ArrayIsEnabled(name))
 
     def _open(self):
-        motion = _package()
+        motion = find_package()
         if not self._path:
             raise ValueError("no file")
         now = motion.stamp(self._path, self._basis)
         if self._motion is not None:
             now += motion.stamp(self._motion.basis_path) if os.path.exists(self._motion.basis_path) else (None,)
         if self._motion is None or now != self._stamp:
-            self._motion, self._still, self._rest = None, {}, {}
+            self._close()
             found = motion.Motion(self._path, self._basis)
             if found.is_basis != self._of_basis:
                 raise ValueError(f"{self._path}: is a {'basis' if found.is_basis else 'trajectory'}, not a {'basis' if self._of_basis else 'trajectory'}")
             self._motion, self._stamp = found, motion.stamp(self._path, self._basis) + motion.stamp(found.basis_path)
         return self._motion
+
+    def _close(self):
+        if self._motion is not None:
+            self._motion.close()
+        self._motion, self._still, self._rest = None, {}, {}
 
     def _guard(self, work):
         """1 where work() ends; else 0, with the one line that says why in the output window."""
@@ -259,7 +265,8 @@ class _Reader(VTKPythonAlgorithmBase):
             work()
             return 1
         except (ValueError, OSError, ImportError, IndexError, KeyError, MemoryError) as error:
-            self._motion = None if not isinstance(error, MemoryError) else self._motion
+            if not isinstance(error, MemoryError):
+                self._close()
             text = str(error) or type(error).__name__
             vtkOutputWindow.GetInstance().DisplayErrorText(f"modaltools: {text}\n")
             return 0

@@ -19,7 +19,7 @@ from ._numpy import NumpyHandle
 from .basis import Basis, Floats
 
 _WIDTH = {"positions": 3, "normals": 3, "displacement": 3, "speed": 1, "tangents": 4, **FIELDS}
-_AT_ONCE, _AT_ONCE_BYTES = 16, 96 << 20  # frames, as open.h says
+_AT_ONCE, _AT_ONCE_BYTES = 16, 192 << 20  # frames, as open.h says
 _said = False
 
 
@@ -33,18 +33,21 @@ class _Pool:
         self._counts = getattr(sys, "_is_gil_enabled", lambda: True)() and sys.implementation.name == "cpython"
 
     def new(self, name: str, shape: tuple[int, ...]) -> Singles:
+        """An array of this shape; the last rows of a longer one may be left out."""
         if not self._counts:
             return np.empty(shape, np.float32)
         with self._lock:
             mine = self._arrays.setdefault(name, [])
-            for array in mine:  # views of an array, and views of these, hold the array itself
-                if sys.getrefcount(array) == 3:  # here, in the list, in the call
-                    return array.view()
+            free = [i for i in range(len(mine)) if sys.getrefcount(mine[i]) == 2]  # the list's, the call's: views hold the array itself
+            for i in free:
+                if mine[i].shape[0] >= shape[0]:
+                    return mine[i][:shape[0]]
             array = np.empty(shape, np.float32)
-            if len(mine) == 2:
-                return array
-            mine.append(array)
-            return array.view()
+            if len(mine) < 2:
+                mine.append(array)
+            elif free:
+                mine[free[0]] = array
+            return array[:]
 
 
 @dataclass(frozen=True)
@@ -233,19 +236,29 @@ class Deformer:
     def frames(self, start: int = 0, stop: Optional[int] = None, step: int = 1, *, normals: bool = False,
                displacement: bool = False, speed: bool = False, tangents: bool = False, fields: Sequence[str] = ()) -> Iterator[Frame]:
         """Frames as range(start, stop, step) has them, computed when they are asked for, by libmodaltools up to 16 at once (as long as
-        their positions have 96 MB), which takes less time than each for itself."""
+        their positions, with normals both, have 192 MB), which takes less time than each for itself."""
         wanted = range(*slice(start, stop, step).indices(len(self)))
-        most = 1 if isinstance(self._handle, NumpyHandle) else max(1, min(len(wanted), _AT_ONCE, _AT_ONCE_BYTES // (12 * self.n_points + 1)))
+        width = 24 if normals or tangents else 12
+        most = 1 if isinstance(self._handle, NumpyHandle) else max(1, min(len(wanted), _AT_ONCE, _AT_ONCE_BYTES // (width * self.n_points + 1)))
         for at in range(0, len(wanted), most):
-            some = wanted[at:at + most]
-            if most == 1 or len(wanted) == 1:
-                yield self.frame(some[0], normals=normals, displacement=displacement, speed=speed, tangents=tangents, fields=fields)
-                continue
-            self._index(some[0])
-            arrays = self._arrays(normals, displacement, speed, tangents, fields, most)
-            self._native("frames").frames(some[0], wanted.step, len(some), arrays)
-            for k, i in enumerate(some):
-                yield _frame({name: array[k] for name, array in arrays.items()}, float(self.times[i]))
+            made = self.some(wanted[at:at + most], normals=normals, displacement=displacement, speed=speed, tangents=tangents, fields=fields)[::-1]
+            while made:
+                frame = made.pop()
+                if most > 1 and not made:  # a copy of the last one, which may still be looked at while its array has the next frames
+                    frame = _frame({name: array.copy() for name, array in vars(frame).items() if isinstance(array, np.ndarray)}, frame.time)
+                yield frame
+                del frame
+
+    def some(self, wanted: range, *, normals: bool = False, displacement: bool = False, speed: bool = False, tangents: bool = False,
+             fields: Sequence[str] = ()) -> list[Frame]:
+        """All of these frames at once, which have one array of an output together: up to 16 by one pass over the modal matrices."""
+        if len(wanted) < 2 or isinstance(self._handle, NumpyHandle):
+            return [self.frame(i, normals=normals, displacement=displacement, speed=speed, tangents=tangents, fields=fields) for i in wanted]
+        if self._index(wanted[0]) != wanted[0] or self._index(wanted[-1]) != wanted[-1]:
+            raise IndexError(f"{self.path}: frames {wanted[0]} to {wanted[-1]} of {len(self)}")
+        arrays = self._arrays(normals, displacement, speed, tangents, fields, len(wanted))
+        self._handle.frames(wanted[0], wanted.step, len(wanted), arrays)
+        return [_frame({name: array[k] for name, array in arrays.items()}, float(self.times[i])) for k, i in enumerate(wanted)]
 
     def at(self, q: ArrayLike, poses: Optional[ArrayLike] = None, *, normals: bool = False, displacement: bool = False,
            tangents: bool = False, rates: Optional[ArrayLike] = None, pose_rates: Optional[ArrayLike] = None,
@@ -302,7 +315,7 @@ class Deformer:
         for name in wanted:
             rows = cells if name in FIELDS and not name.endswith("_nodes") else self.n_points
             shape = (rows,) if _WIDTH[name] == 1 else (rows, _WIDTH[name])
-            arrays[name] = self._pool.new(name, shape) if n is None else self._pool.new(f"{name} of {n}", (n, *shape))
+            arrays[name] = self._pool.new(name, shape) if n is None else self._pool.new(f"{name} of some", (n, *shape))
         return arrays
 
     def _finite(self, name: str, values: ArrayLike, shape: tuple[int, ...]) -> Floats:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ._h5 import Path, kind_of, open_file, text
 from .basis import Floats, shape_group, user_order
 from ._library import BasisMissing
+from .ahead import Ahead
 from .deformer import Deformer, Frame
 from .solid import Solid
 from .trajectory import Trajectory
@@ -154,6 +155,7 @@ class Motion:
             self.deformer = Deformer(path, None if self.trajectory is None else self.basis_path)
         except KeyError as error:
             raise ValueError(f"{self.path}: {error.args[0] if error.args else error}") from None
+        self._ahead = Ahead(self.deformer)
         self.times: Floats = self.deformer.times
         self.object_shapes: Numbers = self.deformer.object_shapes.astype(np.int64)
         self.shape_names: list[str] = self.deformer.shape_names
@@ -185,6 +187,7 @@ class Motion:
         return self.deformer.first_points
 
     def close(self) -> None:
+        self._ahead.close()
         self.deformer.close()
         if self._volumes is not None:
             self._volumes.close()
@@ -283,7 +286,7 @@ class Motion:
         whole = int(round(min(max(place, 0), len(self) - 1)))
         exact = abs(place - whole) <= _SAME or place <= 0 or place >= len(self) - 1
         if amplitude == 1 and exact:
-            return self.deformer.frame(whole, normals=normals, displacement=displacement, speed=speed)
+            return self._ahead.frame(whole, normals=normals, displacement=displacement, speed=speed)
         q, poses = self.coordinates(place)
         shown = self.deformer.at(amplitude * q, poses, normals=normals, displacement=displacement and amplitude == 1)
         moved, fast = shown.displacement, None
