@@ -48,6 +48,9 @@ foreach(operation ${MODAL_OPERATIONS}) # kernels/operations.h
 endforeach()
 
 modal_unit_test(test_render modal_render modal_texture modal_test_harness)
+modal_unit_test(test_device_lost modal_render modal_looks modal_deform)
+target_sources(test_device_lost PRIVATE bench/torus.c)
+target_link_options(test_device_lost PRIVATE "LINKER:--wrap=modal_device_open")
 modal_unit_test(test_tled_patches modal_kernels OpenMP::OpenMP_C)
 modal_unit_test(test_tled_low m)
 modal_unit_test(test_tled_frames modal_tled m)

@@ -11,12 +11,14 @@ struct modal_deform_source {
     modal_deform_source_request request;
     int64_t n_points;
     int speed; /* one of the arrays is */
+    int begun, first_leads; /* set with the first submission: whether it has the frame before it */
     /* of the submitting thread: what is not the trajectory's own, one frame after the other */
     double *q, *poses;            /* [most, modes], [most, objects, 3, 4]; NULL: the trajectory's */
     double *q_rates, *pose_rates; /* with speed */
     /* of the taking thread: */
     modal_deform_batch batch;
     int64_t n_frames, n_handed_on; /* of the batch; 0: there is none */
+    int64_t n_batches;             /* collected so far */
 };
 
 modal_speed_kind modal_deform_speed_kind(const modal_trajectory *trajectory)
@@ -68,7 +70,10 @@ static modal_status submit(void *self, int64_t first, int64_t n, modal_error *er
 {
     modal_deform_source *s = self;
     const modal_trajectory *q = s->request.trajectory;
-    const int64_t at = s->request.start + first * s->request.step;
+    const int leads = s->request.lead && first > 0;
+    const int64_t at = s->request.start + (first - leads) * s->request.step;
+    if (!s->begun) s->begun = 1, s->first_leads = leads;
+    n += leads;
     const double *poses = q->poses ? q->poses + at * 12 * q->n_objects : NULL;
     modal_deformer_number_frames(s->request.deformer, at, s->request.step);
     gather(s, at, n);
@@ -93,9 +98,10 @@ static modal_status collect(void *self, modal_frames *frames, modal_error *err)
         modal_status status = modal_deformer_collect(s->request.deformer, &s->batch, err);
         if (status != MODAL_OK) return status;
         s->n_frames = s->batch.n_frames;
+        s->n_handed_on = s->n_batches++ == 0 ? s->first_leads : s->request.lead != 0;
     }
     const int64_t first = s->n_handed_on;
-    frames->n_frames = s->request.single ? 1 : s->n_frames;
+    frames->n_frames = s->request.single ? 1 : s->n_frames - first;
     const modal_frame_plan *plan = s->request.plan;
     for (int i = 0; i < plan->list.n; i++) {
         const modal_array *a = &plan->list.all[i];
@@ -129,11 +135,12 @@ modal_status modal_deform_source_new(modal_deform_source **source, const modal_d
     if (s->speed && !isfinite(q->times[q->n_frames - 1] - q->times[0]))
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "times: speed needs their differences, %g to %g s", q->times[0],
                    q->times[q->n_frames - 1]);
+    if (request->lead && most < 2) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "deform: no room for two frames of a batch");
     if (request->step > 1) MODAL_TRY(modal_alloc(&s->q, total, sizeof *s->q, "batch", err));
     if (request->step > 1 && q->poses) MODAL_TRY(modal_alloc(&s->poses, width, sizeof *s->poses, "batch", err));
     if (s->speed) MODAL_TRY(modal_alloc(&s->q_rates, total, sizeof *s->q_rates, "batch", err));
     if (s->speed && q->poses) MODAL_TRY(modal_alloc(&s->pose_rates, width, sizeof *s->pose_rates, "batch", err));
-    *as = (modal_frame_source){s, most, submit, collect, release, cancel, "deform"};
+    *as = (modal_frame_source){s, request->lead ? most - 1 : most, submit, collect, release, cancel, "deform"};
     *source = s;
     s = NULL;
 done:

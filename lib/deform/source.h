@@ -24,6 +24,8 @@ typedef struct modal_deform_source_request {
     int64_t start, step;      /* frame i is the trajectory's start + i step */
     const struct modal_frame_plan *plan; /* the deformer's */
     int single;               /* nonzero: frames are handed on one at a time, as a stage wants them */
+    int lead;                 /* nonzero: with each batch but that of frame 0 the frame before it is made, too, and not handed on: stages that look back
+                               * find it on whichever device makes the batch */
 } modal_deform_source_request;
 
 typedef struct modal_deform_source modal_deform_source;
@@ -35,7 +37,7 @@ modal_speed_kind modal_deform_speed_kind(const modal_trajectory *trajectory);
 void modal_deform_rates(const modal_trajectory *trajectory, int64_t frame, double *q_rates, double *pose_rates);
 
 /* *as is for modal_frames_run, and good until the source is deleted. MODAL_ERROR_INPUT where the trajectory's times do
- * not let a speed be computed. */
+ * not let a speed be computed; MODAL_ERROR_MEMORY where a batch has no room for the frame before it. */
 modal_status modal_deform_source_new(modal_deform_source **source, const modal_deform_source_request *request,
                                      modal_frame_source *as, modal_error *err);
 modal_deform_source *modal_deform_source_delete(modal_deform_source *source); /* NULL is fine; returns NULL */

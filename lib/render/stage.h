@@ -17,7 +17,7 @@ typedef enum modal_render_buffer {
     MODAL_RENDER_DEPTH,
     MODAL_RENDER_NORMAL,
     MODAL_RENDER_POSITION,
-    MODAL_RENDER_MOTION, /* from the frame before: `first` has none, and frames come one after the other, on one device */
+    MODAL_RENDER_MOTION, /* from the frame before, which this device made last or makes in the same batch: `first` has none */
     MODAL_RENDER_BUFFERS
 } modal_render_buffer;
 

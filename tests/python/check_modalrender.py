@@ -190,6 +190,8 @@ check(read_png("tiny/png/000000.png").shape == (1, 1, 3), "1 x 1")
 BAD = [
     (["--size", "0x10"], 2, "--size: a side not from 1 to 32768 pixels, 0x10"),
     (["--size", "1000000x10"], 2, "--size: a side not from 1 to 32768"),
+    (["--size", "10x0"], 2, "--size: a side not from 1 to 32768 pixels, 10x0"),
+    (["--size", "1000000x1000000"], 2, "--size: a side not from 1 to 32768 pixels, 1000000x1000000"),
     (["--size", "10"], 2, "--size: not two whole numbers"),
     (["--size", "10x10x10"], 2, "--size: not two whole numbers"),
     (["--samples", "2"], 2, "--samples: none of 1, 4, 8, 2"),
@@ -219,6 +221,8 @@ BAD = [
     (["--pick", "1,2"], 2, "--pick: goes to standard output"),
     (["--pick", "1"], 2, "--pick: not X,Y"),
     (["--pick", "1,2,3,4"], 2, "--pick: not X,Y"),
+    (["--pick", "-1,2"], 2, "--pick: not X,Y"),
+    (["--pick", "2,540"], 2, "--pick: outside of a picture of 960 x 540, 2,540"),
     (["--pick", "960,2"], 2, "--pick: outside of a picture of 960 x 540, 960,2"),
     (["--any-path"], 2, "--any-path: only with --look"),
     (["--backend", "cuda:77"], 4, "back end cuda:77"),

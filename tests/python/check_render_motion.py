@@ -89,6 +89,18 @@ for i in range(3):
     same(f"h{i}", range(11 * i // 3, 11 * (i + 1) // 3), "a share")
     run("--check", f"h{i}", tool="modalinfo")
 
+# several devices: each makes the frame before its batch, too. Batches of two frames, of more, frames by steps, a share
+for words in (["--memory-limit", "21M"], ["--memory-limit", "60M"], []):
+    run("t.h5", "d", "-f", *SIZED, "--backend", "cpu,cpu", *words)
+    same("d", range(len(times)), ("two devices", *words))
+run("t.h5", "d", "-f", *SIZED, "--backend", "cpu,cpu,cpu", "--memory-limit", "40M", "--share", "1/3")
+same("d", range(11 // 3, 11 * 2 // 3), "three devices, a share")
+run("t.h5", "d", "-f", *SIZED, "--backend", "cpu,cpu", "--frames", "1::3", "--memory-limit", "30M")
+run("t.h5", "d1", *SIZED, "--backend", "cpu", "--frames", "1::3")
+for i in range(4):
+    check(read_bytes(f"d/motion/{i:06}.npy") == read_bytes(f"d1/motion/{i:06}.npy"), "two devices, every third frame", i)
+run("t.h5", "d2", *SIZED, "--backend", "cpu,cpu", "--memory-limit", "11M", code=4, error="two frames of a batch")
+
 # gone on after a stop, also of a share: the first frame that is drawn again moves from one that is not. Small batches of many frames, on
 # the CPU, so that the run is not over before it can be stopped
 N = 101

@@ -141,7 +141,8 @@ static modal_status open_source(tool *t, drawing *d, frames_from *from, modal_er
     } else {
         MODAL_TRY(make_deformer(t, d, &from->deformer, err));
         const modal_deform_source_request request = {.deformer = from->deformer, .trajectory = &d->in->trajectory, .start = d->in->start,
-                                                     .step = d->in->step, .plan = &d->plan};
+                                                     .step = d->in->step, .plan = &d->plan,
+                                                     .lead = d->r->buffers[MODAL_RENDER_MOTION] && modal_deformer_n_devices(from->deformer) > 1};
         MODAL_TRY(modal_deform_source_new(&from->deformed, &request, &from->source, err));
         from->kind = modal_deformer_kind(from->deformer), from->back_end = modal_deformer_back_end(from->deformer);
         from->device = modal_deformer_device(from->deformer);
@@ -180,8 +181,6 @@ modal_status modalrender_run(tool *t, const modalrender_request *r, modalrender_
     MODAL_TRY(modalrender_journal_begin(t, r, in, from.kind, out, err));
     const int64_t kept = out->n_kept, begin = r->buffers[MODAL_RENDER_MOTION] && kept > 0 ? kept - 1 : kept;
     out->n_skipped = kept;
-    if (r->buffers[MODAL_RENDER_MOTION] && strchr(from.back_end, ','))
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--buffers: motion follows frames one after the other, on one device, %s", from.back_end);
     tool_progress_amount(t, (double)in->n, "frames");
     MODAL_TRY(modal_frames_run(&from.source, 1, &step, begin, in->n, &t->progress, &times, err));
     tool_stage(t, "submit", times.submit, -1);
