@@ -90,6 +90,7 @@ static inline void add_field(int n, int n_points, const int32_t *nodes, const do
 static void field_gradient(int n, int n_points, const int32_t *nodes, const double *gradients, const double *u, double *g)
 {
     if (n_points == 8) add_field(n, 8, nodes, gradients, u, g); /* in vectors */
+    else if (n_points == 1 && n == 4) add_field(4, 1, nodes, gradients, u, g);
     else if (n_points == 1) add_field(n, 1, nodes, gradients, u, g);
     else add_field(n, n_points, nodes, gradients, u, g);
 }

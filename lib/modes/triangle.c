@@ -12,6 +12,7 @@ enum {
     PANEL_COLUMNS = MODAL_PANEL_COLUMNS,
     TASKS = 48,          /* a subtree holds at most this part of the factor */
     PARALLEL_VALUES = 1 << 14, /* of a panel: fewer are not worth waking threads for */
+    SMALL_VALUES = 1 << 18,    /* of a factor: likewise, some 0.2 ms a solve; where a core is taken, teams wait for longer */
     GATHER_PARTS = 8
 };
 
@@ -67,6 +68,7 @@ static modal_status cut_subtrees(modal_triangle *t, modal_error *err)
                         ? -1
                         : panel_of[t->supernodes->rows[panel->rows_at + panel->n_columns]];
     }
+    if (total < SMALL_VALUES) t->n_threads = 1;
     modal_cut cut = {.subtrees = t->subtrees, .top = t->top};
     modal_cut_subtrees(t->n_panels, parent, weight, begin, fmax(total / TASKS, PARALLEL_VALUES), &cut);
     t->n_subtrees = cut.n_subtrees;

@@ -69,7 +69,7 @@ for name, mesh, options, fps in CASES:
             mesh = folder / "mesh.msh"
         pack = stage(folder, [tools / "modalpack", mesh, basis, "--modes", "20", *options.split()])
         sim = stage(folder, [tools / "modalsim", basis, trajectory, "--duration", "1", "--fps", fps,
-                             "--damping-ratio", "0.01", "--initial", "0=1", "--initial", "1=0.5"])
+                             "--damping-ratio", "0.01", "--initial", "0=1", "--initial", "1=0.5", "--amplitude", "2%"])
         deform = stage(folder, [tools / "modaldeform", trajectory, out, "--normals", "dynamic",
                                 "--backend", backend])
         info = json.loads(subprocess.run([tools / "modalinfo", basis, "--json"], check=True,

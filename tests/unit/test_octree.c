@@ -249,26 +249,34 @@ static void test_trees(void **unused)
 
 /* ---- values on the surface ---- */
 
-static void test_linear(void **unused)
+/* Points [n, 3] on the surface. */
+static double *points_on(const surface *s, int64_t n)
 {
-    (void)unused;
-    enum { POINTS = 300000 };
-    surface s = torus(90, 50);
-    double *points = malloc(3 * POINTS * sizeof *points);
-    float *values = malloc(3 * POINTS * sizeof *values);
-    assert_true(points && values);
-    for (int i = 0; i < POINTS; i++) {
-        const int64_t t = (int64_t)uniform(0, (double)s.n_triangles);
+    double *points = malloc(3 * (size_t)n * sizeof *points);
+    assert_true(points != NULL);
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t t = (int64_t)uniform(0, (double)s->n_triangles);
         double a = uniform(0, 1), b = uniform(0, 1);
         if (i % 10 == 0) a = 0; /* edges and corners, too */
         if (i % 100 == 0) b = 0;
         if (a + b > 1) a = 1 - a, b = 1 - b;
         for (int k = 0; k < 3; k++) {
             const double *p[3];
-            for (int j = 0; j < 3; j++) p[j] = s.positions + 3 * s.triangles[3 * t + j];
+            for (int j = 0; j < 3; j++) p[j] = s->positions + 3 * s->triangles[3 * t + j];
             points[3 * i + k] = p[0][k] + a * (p[1][k] - p[0][k]) + b * (p[2][k] - p[0][k]);
         }
     }
+    return points;
+}
+
+static void test_linear(void **unused)
+{
+    (void)unused;
+    enum { POINTS = 300000 };
+    surface s = torus(90, 50);
+    double *points = points_on(&s, POINTS);
+    float *values = malloc(3 * POINTS * sizeof *values);
+    assert_true(values != NULL);
     for (int side = 2; side <= 8; side *= 2) {
         modal_octree o = build(&s, side, side == 8 ? 64 : 200, MODAL_OCTREE_FLOAT3);
         modal_octree_tables t;
@@ -311,18 +319,9 @@ static void test_mipmaps(void **unused)
     (void)unused;
     enum { POINTS = 20000 };
     surface s = torus(90, 50);
-    double *points = malloc(3 * POINTS * sizeof *points);
+    double *points = points_on(&s, POINTS);
     float *values = malloc(3 * POINTS * sizeof *values);
-    assert_true(points && values);
-    for (int i = 0; i < POINTS; i++) {
-        const int64_t t = (int64_t)uniform(0, (double)s.n_triangles);
-        const double a = uniform(0, 0.5), b = uniform(0, 0.5);
-        for (int k = 0; k < 3; k++) {
-            const double *p[3];
-            for (int j = 0; j < 3; j++) p[j] = s.positions + 3 * s.triangles[3 * t + j];
-            points[3 * i + k] = p[0][k] + a * (p[1][k] - p[0][k]) + b * (p[2][k] - p[0][k]);
-        }
-    }
+    assert_true(values != NULL);
     for (int side = 2; side <= 8; side *= 2) {
         modal_octree o = build(&s, side, side == 8 ? 64 : 200, MODAL_OCTREE_FLOAT3);
         modal_octree_pyramid p;

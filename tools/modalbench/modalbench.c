@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "formats/h5/h5_util.h"
-#include "kernels/device.h"
-#include "kernels/registry.h"
+#include "tools/common/back_ends.h"
 #include "tools/common/commit.h"
 #include "tools/common/output.h"
 #include "tools/common/tool.h"
@@ -29,12 +28,9 @@ static const tool_option options[] = {
 
 static void print_versions(FILE *to)
 {
-    modal_device device;
     fprintf(to, "%s\n", modal_h5_version());
     modal_bench_print_versions(to);
-    for (int i = 0; i < modal_device_count(); i++)
-        if (modal_device_describe(i, &device, NULL) == MODAL_OK)
-            fprintf(to, "  %s: %s\n", device.name, device.hardware);
+    tool_print_back_ends(to);
 }
 
 static const tool_program program = {

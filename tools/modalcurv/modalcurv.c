@@ -13,6 +13,7 @@
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/model/basis.h"
+#include "tools/common/back_ends.h"
 #include "tools/common/files.h"
 #include "tools/modalcurv/modalcurv.h"
 
@@ -51,10 +52,8 @@ static const tool_option options[] = {
 
 static void print_versions(FILE *to)
 {
-    modal_device device;
-    fprintf(to, "%s\nback ends:\n", modal_h5_version());
-    for (int i = 0; i < modal_device_count(); i++)
-        if (modal_device_describe(i, &device, NULL) == MODAL_OK) fprintf(to, "  %s: %s\n", device.name, device.hardware);
+    fprintf(to, "%s\n", modal_h5_version());
+    tool_print_back_ends(to);
 }
 
 static const tool_program program = {

@@ -14,6 +14,7 @@
 #include "kernels/device_held.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
+#include "tools/common/back_ends.h"
 #include "tools/common/files.h"
 #include "tools/common/parts.h"
 #include "tools/common/quality.h"
@@ -84,16 +85,8 @@ static const tool_option options[] = {
 
 static void print_versions(FILE *to)
 {
-    char reason[256] = "";
-    modal_device device;
-    fprintf(to, "%s\nback ends:\n", modal_h5_version());
-    for (int i = 0; i < modal_device_count(); i++)
-        if (modal_device_describe(i, &device, NULL) == MODAL_OK)
-            fprintf(to, "  %s: %s\n", device.name, device.hardware);
-    modal_device_cuda_reason(reason, sizeof reason);
-    if (reason[0]) fprintf(to, "  no cuda: %s\n", reason);
-    modal_device_cuda_left_out(reason, sizeof reason);
-    if (reason[0]) fprintf(to, "  left out: %s\n", reason);
+    fprintf(to, "%s\n", modal_h5_version());
+    tool_print_back_ends(to);
 }
 
 static const tool_program program = {

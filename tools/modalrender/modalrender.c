@@ -9,8 +9,7 @@
 #include "formats/h5/h5_util.h"
 #include "formats/images/exr_write.h"
 #include "formats/images/png_write.h"
-#include "kernels/device.h"
-#include "kernels/registry.h"
+#include "tools/common/back_ends.h"
 #include "tools/common/parts.h"
 #include "tools/modalrender/modalrender.h"
 
@@ -63,10 +62,8 @@ static const tool_option options[] = {
 
 static void print_versions(FILE *to)
 {
-    modal_device device;
-    fprintf(to, "%s\n%s\n%s\nback ends:\n", modal_h5_version(), modal_png_library(), modal_exr_library());
-    for (int i = 0; i < modal_device_count(); i++)
-        if (modal_device_describe(i, &device, NULL) == MODAL_OK) fprintf(to, "  %s: %s\n", device.name, device.hardware);
+    fprintf(to, "%s\n%s\n%s\n", modal_h5_version(), modal_png_library(), modal_exr_library());
+    tool_print_back_ends(to);
 }
 
 static const tool_program program = {
