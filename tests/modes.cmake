@@ -46,9 +46,16 @@ endif()
 
 # On ranks of an MPI, where SLEPc is.
 if(TARGET modalpack)
-  add_test(NAME mpi.ranks COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_ranks.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+  foreach(kind short long)
+    set(name mpi.ranks)
+    if(kind STREQUAL long)
+      set(name mpi.ranks_long)
+    endif()
+    add_test(NAME ${name} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_ranks.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${kind}
                                   "${MODAL_RANKS_ABSENT}")
-  set_tests_properties(mpi.ranks PROPERTIES LABELS mpi SKIP_RETURN_CODE 77 TIMEOUT 900 PROCESSORS 2)
+    set_tests_properties(${name} PROPERTIES LABELS mpi SKIP_RETURN_CODE 77 TIMEOUT 900 PROCESSORS 2)
+  endforeach()
+  set_tests_properties(mpi.ranks_long PROPERTIES LABELS "mpi;long")
 endif()
 
 # The same .inp in CalculiX; skipped without ccx.

@@ -35,12 +35,10 @@ typedef struct cutter {
     int64_t *first_row; /* [n_ranks + 1] */
 } cutter;
 
-/* What is wrong with an element is found by the rank that assembles it; what would make the cutting itself fail, and the
- * elements of which all nodes are fixed, here. */
-static modal_status check_solid(const ranks_problem *problem, double *total_mass, modal_error *err)
+modal_status ranks_check_solid(const modal_solid *solid, double *total_mass, double *volume, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const modal_volume_mesh *mesh = &problem->solid->mesh;
+    const modal_volume_mesh *mesh = &solid->mesh;
     modal_rule_table rules = {0};
     for (int64_t e = 0; e < mesh->n_elements; e++) {
         const long long tag = (long long)mesh->element_tags[e];
@@ -57,18 +55,39 @@ static modal_status check_solid(const ranks_problem *problem, double *total_mass
                            modal_mesh_nodes(mesh, e)[a], mesh->n_nodes);
     }
     MODAL_TRY(modal_rule_table_init(mesh, &rules, err));
-    *total_mass = 0;
+    *total_mass = *volume = 0;
     for (int64_t e = 0; e < mesh->n_elements; e++) {
         const modal_measure found = modal_element_measure(mesh, e, &rules);
         if (found.sign <= 0 && mesh->element_type[e] != MODAL_ELEMENT_TET4) { /* those: by their rank */
             status = modal_element_refuse(mesh, e, &found, 1, err);
             goto done;
         }
+        *volume += fabs(found.volume);
         *total_mass += mesh->materials[mesh->element_material[e]].density * fabs(found.volume);
     }
 done:
     modal_rule_table_free(&rules);
     return status;
+}
+
+/* auto: direct where a rank can hold it, for it proves that no mode is missing. */
+static modal_status choose_route(ranks_problem *problem, modal_error *err)
+{
+    const modal_modes_route asked = problem->options.route;
+    const modal_ranks_estimate *estimate = &problem->report.estimate;
+    const double limit = problem->options.memory_limit, mebibyte = 1048576;
+    const int direct_fits = !(limit > 0) || estimate->direct_bytes <= limit;
+    const int multigrid_fits = !(limit > 0) || estimate->multigrid_bytes <= limit;
+    problem->report.memory_limit = limit;
+    problem->report.route = asked == MODAL_ROUTE_AUTO ? direct_fits ? MODAL_ROUTE_DIRECT : MODAL_ROUTE_MULTIGRID : asked;
+    if (problem->report.route == MODAL_ROUTE_DIRECT ? direct_fits : multigrid_fits) return MODAL_OK;
+    if (asked == MODAL_ROUTE_AUTO)
+        return modal_error_set(err, MODAL_ERROR_MEMORY,
+                               "modes: %.0f MiB needed by a rank (--route direct), or %.0f MiB (--route multigrid), the limit is %.0f MiB; more ranks (--plan)",
+                               ceil(estimate->direct_bytes / mebibyte), ceil(estimate->multigrid_bytes / mebibyte), limit / mebibyte);
+    return modal_error_set(err, MODAL_ERROR_MEMORY, "modes: %.0f MiB needed by a rank, the limit is %.0f MiB; more ranks (--plan)",
+                           ceil((asked == MODAL_ROUTE_DIRECT ? estimate->direct_bytes : estimate->multigrid_bytes) / mebibyte),
+                           limit / mebibyte);
 }
 
 /* Numbers, rigid motions, and whether so many ranks and these indices will do. */
@@ -77,9 +96,11 @@ static modal_status survey(ranks_problem *problem, cutter *c, modal_error *err)
     modal_status status = MODAL_OK;
     const modal_solid *solid = problem->solid;
     ranks_whole *whole = &problem->whole;
+    ranks_size size;
+    double volume = 0;
     c->problem = problem;
     MODAL_TRY(modal_fem_number(&solid->mesh, solid->fixed_nodes, solid->fixed_components, solid->n_fixed_nodes, &c->numbers, err));
-    MODAL_TRY(check_solid(problem, &whole->total_mass, err));
+    MODAL_TRY(ranks_check_solid(solid, &whole->total_mass, &volume, err));
     whole->n_rows = c->numbers.n_free;
     whole->n_held = c->numbers.n_held;
     if (problem->n_ranks > whole->n_rows)
@@ -89,6 +110,9 @@ static modal_status survey(ranks_problem *problem, cutter *c, modal_error *err)
         MODAL_FAIL(err, MODAL_ERROR_MEMORY,
                    "--eigensolver slepc: %" PRId64 " degrees of freedom, this PETSc's indices reach %" PRId64 " (libpetsc64-real-dev)",
                    3 * whole->n_rows, (int64_t)PETSC_MAX_INT);
+    MODAL_TRY(ranks_measure_size(solid, &c->numbers, volume, &size, err));
+    ranks_estimate(&size, problem->options.n_modes, problem->n_ranks, &problem->report.estimate);
+    MODAL_TRY(choose_route(problem, err));
     MODAL_TRY(modal_rigid_parts_find(&solid->mesh, &c->numbers, &c->rigid, &problem->parts, err));
     whole->n_parts = c->rigid.n_parts;
     whole->n_rigid = c->rigid.n_rigid;
@@ -271,6 +295,7 @@ static modal_status share_whole(ranks_problem *problem, modal_error *err)
 {
     modal_status status = MODAL_OK;
     RANKS_TRY(MPI_Bcast(&problem->whole, (int)sizeof problem->whole, MPI_BYTE, 0, problem->comm));
+    RANKS_TRY(MPI_Bcast(&problem->report, (int)sizeof problem->report, MPI_BYTE, 0, problem->comm));
     const int64_t n = problem->whole.n_parts;
     if (n > INT_MAX / (int64_t)sizeof *problem->parts)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "--eigensolver slepc: the solid has so many loose parts, %" PRId64, n);

@@ -50,37 +50,65 @@ static modal_status count_blocks(const filling *f, PetscInt *own, PetscInt *othe
     return MODAL_OK;
 }
 
-static modal_status fill(const filling *f, const PetscInt *own, const PetscInt *other, int is_mass, Mat *matrix, modal_error *err)
+/* Room for the counted blocks. Of M in whole rows only the diagonals of the blocks are kept: a third of the entries. */
+static modal_status make_room(const filling *f, const PetscInt *own, const PetscInt *other, int thin, Mat *matrix, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const ranks_problem *problem = f->problem;
-    const modal_fem_system *system = f->system;
-    const modal_block_pattern *p = &system->pattern;
     const PetscInt n = (PetscInt)(3 * problem->piece.n_own), all = (PetscInt)(3 * problem->whole.n_rows);
+    PetscInt *of_rows = NULL;
     RANKS_TRY(MatCreate(problem->comm, matrix));
     RANKS_TRY(MatSetSizes(*matrix, n, n, all, all));
     RANKS_TRY(MatSetBlockSize(*matrix, 3));
     RANKS_TRY(MatSetType(*matrix, f->symmetric ? MATSBAIJ : MATAIJ));
-    RANKS_TRY(MatXAIJSetPreallocation(*matrix, 3, f->symmetric ? NULL : own, f->symmetric ? NULL : other, f->symmetric ? own : NULL,
-                                      f->symmetric ? other : NULL));
+    if (thin) {
+        RANKS_OWN(modal_alloc(&of_rows, 2 * (int64_t)n, sizeof *of_rows, "rows", err));
+        for (PetscInt i = 0; i < n; i++) of_rows[i] = own[i / 3], of_rows[n + i] = other[i / 3];
+        RANKS_TRY(MatSeqAIJSetPreallocation(*matrix, 0, of_rows));
+        RANKS_TRY(MatMPIAIJSetPreallocation(*matrix, 0, of_rows, 0, of_rows + n));
+    } else {
+        RANKS_TRY(MatXAIJSetPreallocation(*matrix, 3, f->symmetric ? NULL : own, f->symmetric ? NULL : other, f->symmetric ? own : NULL,
+                                          f->symmetric ? other : NULL));
+    }
     RANKS_TRY(MatSetOption(*matrix, MAT_SYMMETRIC, PETSC_TRUE));
     RANKS_TRY(MatSetOption(*matrix, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_TRUE));
+done:
+    modal_free(&of_rows);
+    return status;
+}
+
+/* Block `at` of column j of the piece's pattern, or its transpose. */
+static void get_block(const filling *f, int64_t j, int64_t at, int turned, int is_mass, PetscScalar block[9])
+{
+    const modal_fem_system *system = f->system;
+    const modal_block_pattern *p = &system->pattern;
+    const int64_t i = p->rows[at];
+    for (int c = 0; c < 9; c++) {
+        const int from = turned ? 3 * (c % 3) + c / 3 : c, diagonal = c / 3 == c % 3;
+        if (is_mass) block[c] = diagonal ? modal_block_mass(p, system->mass[at], i, j, c / 3) : 0;
+        else block[c] = system->stiffness[9 * at + from];
+        /* a held component: its place in the spectrum is the same on all ranks */
+        if (!is_mass && i == j && diagonal && p->held && (p->held[j] >> (c / 3) & 1))
+            block[c] = f->problem->largest_ratio * system->mass[at];
+    }
+}
+
+static modal_status fill(const filling *f, const PetscInt *own, const PetscInt *other, int is_mass, Mat *matrix, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const ranks_problem *problem = f->problem;
+    const modal_block_pattern *p = &f->system->pattern;
+    const int thin = is_mass && !f->symmetric;
+    MODAL_TRY(make_room(f, own, other, thin, matrix, err));
     for (int64_t j = 0; j < p->n_nodes; j++)
         for (int64_t k = 2 * p->offsets[j]; k < 2 * p->offsets[j + 1]; k++) {
             PetscInt row, column;
-            PetscScalar block[9] = {0};
-            const int turned = k % 2;
-            const int64_t at = k / 2, i = p->rows[at];
-            if (!visit(f, j, at, turned, &row, &column)) continue;
-            for (int c = 0; c < 9; c++) {
-                const int from = turned ? 3 * (c % 3) + c / 3 : c, diagonal = c / 3 == c % 3;
-                if (is_mass) block[c] = diagonal ? modal_block_mass(p, system->mass[at], i, j, c / 3) : 0;
-                else block[c] = system->stiffness[9 * at + from];
-                /* a held component: its place in the spectrum is the same on all ranks */
-                if (!is_mass && i == j && diagonal && p->held && (p->held[j] >> (c / 3) & 1))
-                    block[c] = problem->largest_ratio * system->mass[at];
-            }
-            RANKS_TRY(MatSetValuesBlocked(*matrix, 1, &row, 1, &column, block, INSERT_VALUES));
+            PetscScalar block[9];
+            if (!visit(f, j, k / 2, k % 2, &row, &column)) continue;
+            get_block(f, j, k / 2, k % 2, is_mass, block);
+            if (!thin) RANKS_TRY(MatSetValuesBlocked(*matrix, 1, &row, 1, &column, block, INSERT_VALUES));
+            for (PetscInt c = 0; c < 3 && thin; c++)
+                RANKS_TRY(MatSetValue(*matrix, 3 * row + c, 3 * column + c, block[4 * c], INSERT_VALUES));
         }
     RANKS_TRY(MatAssemblyBegin(*matrix, MAT_FINAL_ASSEMBLY));
     RANKS_TRY(MatAssemblyEnd(*matrix, MAT_FINAL_ASSEMBLY));

@@ -2,6 +2,7 @@
 /* Without a factor: LOBPCG (A. V. Knyazev, "Toward the optimal preconditioned eigensolver", 2001) in blocks, preconditioned by
  * PETSc's smoothed aggregation (GAMG; P. Vanek, J. Mandel, M. Brezina, 1996), which knows the six rigid motions. */
 #include <float.h>
+#include <malloc.h>
 #include <math.h>
 
 #include "lib/base/memory.h"
@@ -82,27 +83,60 @@ done:
     return status;
 }
 
-/* One V-cycle, and nothing of what is kept out: near rigid motions it would be all that is left. The hierarchy is made once;
- * SLEPc would give it other operators, and GAMG make it anew. */
+/* One V-cycle, and nothing of what is kept out: near rigid motions it would be all that is left. */
 typedef struct cycle {
     ranks_problem *problem;
-    PC grid;
+    ranks_cycle *grid;
     PetscInt n_beside;
     Vec *beside; /* [n_beside] M-orthonormal */
     PetscScalar *products;
     Vec work;
 } cycle;
 
-static PetscErrorCode apply_cycle(PC pc, Vec x, Vec y)
+static PetscErrorCode remove_beside(cycle *c, Vec y)
 {
-    cycle *c;
-    PetscCall(PCShellGetContext(pc, &c));
-    PetscCall(PCApply(c->grid, x, y));
-    if (c->n_beside == 0) return 0;
     PetscCall(MatMult(c->problem->mass, y, c->work));
     PetscCall(VecMDot(c->work, c->n_beside, c->beside, c->products));
     for (PetscInt k = 0; k < c->n_beside; k++) c->products[k] = -c->products[k];
     return VecMAXPY(y, c->n_beside, c->products, c->beside);
+}
+
+static PetscErrorCode apply_cycle(PC pc, Vec x, Vec y)
+{
+    cycle *c;
+    const PetscScalar *from;
+    PetscScalar *to;
+    PetscCall(PCShellGetContext(pc, &c));
+    PetscCall(VecGetArrayRead(x, &from));
+    PetscCall(VecGetArrayWrite(y, &to));
+    PetscCall(ranks_cycle_apply(c->grid, 1, from, 0, to, 0));
+    PetscCall(VecRestoreArrayWrite(y, &to));
+    PetscCall(VecRestoreArrayRead(x, &from));
+    return c->n_beside > 0 ? remove_beside(c, y) : 0;
+}
+
+static PetscErrorCode apply_cycles(PC pc, Mat x, Mat y)
+{
+    cycle *c;
+    const PetscScalar *from;
+    PetscScalar *to;
+    PetscInt n, stride_x, stride_y;
+    PetscCall(PCShellGetContext(pc, &c));
+    PetscCall(MatGetSize(x, NULL, &n));
+    PetscCall(MatDenseGetLDA(x, &stride_x));
+    PetscCall(MatDenseGetLDA(y, &stride_y));
+    PetscCall(MatDenseGetArrayRead(x, &from));
+    PetscCall(MatDenseGetArrayWrite(y, &to));
+    PetscCall(ranks_cycle_apply(c->grid, n, from, stride_x, to, stride_y));
+    PetscCall(MatDenseRestoreArrayWrite(y, &to));
+    PetscCall(MatDenseRestoreArrayRead(x, &from));
+    for (PetscInt k = 0; k < n && c->n_beside > 0; k++) {
+        Vec column;
+        PetscCall(MatDenseGetColumnVec(y, k, &column));
+        PetscCall(remove_beside(c, column));
+        PetscCall(MatDenseRestoreColumnVec(y, k, &column));
+    }
+    return 0;
 }
 
 static modal_status set_preconditioner(EPS eps, cycle *c, modal_error *err)
@@ -120,6 +154,7 @@ static modal_status set_preconditioner(EPS eps, cycle *c, modal_error *err)
     RANKS_TRY(PCSetType(pc, PCSHELL));
     RANKS_TRY(PCShellSetContext(pc, c));
     RANKS_TRY(PCShellSetApply(pc, apply_cycle));
+    RANKS_TRY(PCShellSetMatApply(pc, apply_cycles));
 done:
     return status;
 }
@@ -141,7 +176,7 @@ done:
 
 /* LOBPCG for the lowest `wanted` pairs beside the rigid motions and the first n_beside of those that are there, in blocks of
  * `block`; it starts from the others and from random vectors. The pairs found are appended. */
-static modal_status lobpcg(ranks_problem *problem, PC grid, goal *g, int64_t n_beside, int64_t wanted, int64_t block,
+static modal_status lobpcg(ranks_problem *problem, ranks_cycle *grid, goal *g, int64_t n_beside, int64_t wanted, int64_t block,
                            modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -188,7 +223,7 @@ done:
 }
 
 /* The modes, until their residuals are small enough: LOBPCG measures them against a mean of the masses. */
-static modal_status find(ranks_problem *problem, PC grid, goal *g, int64_t block, modal_error *err)
+static modal_status find(ranks_problem *problem, ranks_cycle *grid, goal *g, int64_t block, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int64_t n = problem->options.n_modes;
@@ -210,7 +245,7 @@ done:
 
 /* Blocks of random vectors beside the modes: the lowest mode that they find is not below the last one that is known, or it
  * is taken in and another block looks again. */
-static modal_status search(ranks_problem *problem, PC grid, const goal *g, int64_t block, modal_error *err)
+static modal_status search(ranks_problem *problem, ranks_cycle *grid, const goal *g, int64_t block, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int64_t n = problem->options.n_modes;
@@ -241,15 +276,19 @@ done:
     return status;
 }
 
+/* More than the modes: what is near the last one converges slowly. */
+int64_t ranks_block_size(int64_t n_modes) { return n_modes + (n_modes < 30 ? 6 : n_modes / 5); }
+
 modal_status ranks_multigrid(ranks_problem *problem, modal_error *err)
 {
     modal_status status = MODAL_OK;
     Mat matrix = NULL;
-    PC grid = NULL;
+    PC gamg = NULL;
+    ranks_cycle *grid = NULL;
     goal g;
     const int64_t n = problem->options.n_modes;
     const int64_t all = 3 * problem->whole.n_rows - problem->whole.n_rigid - problem->whole.n_held;
-    const int64_t block = n + (n < 30 ? 6 : n / 5); /* beyond the last mode: what is near it converges slowly */
+    const int64_t block = ranks_block_size(n);
     problem->sturm.n_below = -1;
     /* LOBPCG takes three blocks, which must be independent */
     if (3 * block > all)
@@ -257,14 +296,19 @@ modal_status ranks_multigrid(ranks_problem *problem, modal_error *err)
                    (long long)(3 * block), (long long)all);
     MODAL_TRY(find_goal(problem, &g, err));
     MODAL_TRY(make_grid_matrix(problem, &matrix, err));
-    RANKS_TRY(PCCreate(problem->comm, &grid));
-    RANKS_TRY(PCSetType(grid, PCGAMG));
-    RANKS_TRY(PCSetOperators(grid, matrix, matrix));
-    RANKS_TRY(PCSetUp(grid));
+    RANKS_TRY(PCCreate(problem->comm, &gamg));
+    RANKS_TRY(PCSetType(gamg, PCGAMG));
+    RANKS_TRY(PCSetOperators(gamg, matrix, matrix));
+    RANKS_TRY(PCSetUp(gamg));
+    MODAL_TRY(ranks_cycle_new(problem, gamg, &grid, err));
+    RANKS_TRY(PCDestroy(&gamg));
+    RANKS_TRY(MatDestroy(&matrix));
+    malloc_trim(0); /* what GAMG held is worth more than half of what comes now */
     MODAL_TRY(find(problem, grid, &g, block, err));
     MODAL_TRY(search(problem, grid, &g, block, err));
 done:
-    PCDestroy(&grid);
+    ranks_cycle_delete(grid);
+    PCDestroy(&gamg);
     MatDestroy(&matrix);
     return status;
 }

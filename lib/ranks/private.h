@@ -29,6 +29,14 @@ typedef struct ranks_whole {
     double total_mass;
 } ranks_whole;
 
+/* What an estimate is made from. */
+typedef struct ranks_size {
+    int64_t n_nodes, n_free;
+    double mesh_bytes, resident; /* of the mesh; of this process */
+    double blocks;         /* in a row of K */
+    double factor_entries; /* of the lower triangle of a factor of K */
+} ranks_size;
+
 typedef struct ranks_problem {
     MPI_Comm comm;
     int rank, n_ranks;
@@ -88,7 +96,10 @@ modal_status ranks_petsc_failed(const ranks_problem *problem, modal_error *err);
 
 /* ---- divide.c, partition.c ---- */
 
-/* All ranks: from rank 0's solid to every rank's piece, and what all know of the whole. */
+/* Rank 0: what would make the cutting fail, and elements of which all nodes are fixed; what is wrong with others is found by the
+ * rank that assembles them. */
+modal_status ranks_check_solid(const modal_solid *solid, double *total_mass, double *volume, modal_error *err);
+/* All ranks: from rank 0's solid to every rank's piece, and what all know of the whole; the route, into report.route. */
 modal_status ranks_divide(ranks_problem *problem, modal_error *err);
 void ranks_piece_free(ranks_piece *piece);
 
@@ -99,6 +110,12 @@ modal_status ranks_partition(const ranks_problem *problem, const modal_fem_syste
  * node i. The caller frees both. */
 modal_status ranks_list_elements(const modal_volume_mesh *mesh, const modal_fem_system *system, const int32_t *owners, int n_ranks,
                                  int64_t **offsets, int32_t **elements, modal_error *err);
+
+/* ---- estimate.c ---- */
+
+/* Rank 0: of a solid that was checked; volume in m^3. */
+modal_status ranks_measure_size(const modal_solid *solid, const modal_fem_system *numbers, double volume, ranks_size *size, modal_error *err);
+void ranks_estimate(const ranks_size *size, int32_t n_modes, int n_ranks, modal_ranks_estimate *estimate);
 
 /* ---- matrices.c ---- */
 
@@ -114,7 +131,21 @@ modal_status ranks_make_rigid(ranks_problem *problem, modal_error *err);
  * limit, which is an error unless the route is auto. */
 modal_status ranks_direct(ranks_problem *problem, int *too_large, modal_error *err);
 
+/* ---- cycle.c ---- */
+
+typedef struct ranks_cycle ranks_cycle;
+
+/* All ranks: a V-cycle with the levels of GAMG, which were set up, and of which it keeps the coarsest matrix alone: the others
+ * are copied. An error on one rank ends all. *cycle may be there after an error. */
+modal_status ranks_cycle_new(const ranks_problem *problem, PC grid, ranks_cycle **cycle, modal_error *err);
+/* All ranks: from x [n, own rows] to y; strides in values. Makes up for little: one cycle each. */
+PetscErrorCode ranks_cycle_apply(ranks_cycle *cycle, int64_t n, const double *x, int64_t stride_x, double *y, int64_t stride_y);
+ranks_cycle *ranks_cycle_delete(ranks_cycle *cycle); /* NULL is fine; gives NULL */
+
 /* ---- multigrid.c ---- */
+
+/* Vectors that LOBPCG works with at a time. */
+int64_t ranks_block_size(int64_t n_modes);
 
 /* All ranks: options.n_modes pairs, and a search for lower ones beside them. */
 modal_status ranks_multigrid(ranks_problem *problem, modal_error *err);

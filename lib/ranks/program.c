@@ -86,7 +86,7 @@ static void end(void)
 const modal_ranks_program *modal_ranks(void)
 {
     static char versions[160];
-    static modal_ranks_program program = {begin, solve, serve, end, versions};
+    static modal_ranks_program program = {begin, solve, ranks_plan, serve, end, versions};
     int s[3], p[3];
     SlepcGetVersionNumber(&s[0], &s[1], &s[2], NULL);
     PetscGetVersionNumber(&p[0], &p[1], &p[2], NULL);

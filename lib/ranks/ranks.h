@@ -31,14 +31,23 @@ typedef struct modal_ranks_options {
     int32_t n_modes;
     modal_mass_rule mass_rule;
     modal_modes_route route;
-    double memory_limit; /* bytes a rank, of which the factor must take less; 0: by `available` */
+    double memory_limit; /* bytes that a rank may hold; 0: by `available` */
     double available;    /* bytes that rank 0's machine has for all ranks on it; 0: no limit */
     double tolerance;    /* of the residuals, 0: 1e-9; where rounding leaves more, that (modes.h) */
 } modal_ranks_options;
 
+/* What the most loaded rank will hold at its largest, bytes of its resident set: rank 0, which has the mesh, too. Within 20 %
+ * where it was measured (docs/results/modes_mpi.md). */
+typedef struct modal_ranks_estimate {
+    int n_ranks;
+    double direct_bytes, multigrid_bytes;
+} modal_ranks_estimate;
+
 /* What else is known of a computation. */
 typedef struct modal_ranks_report {
     modal_modes_route route; /* that was taken */
+    modal_ranks_estimate estimate; /* before anything was divided */
+    double memory_limit; /* bytes that a rank might hold, 0: no limit */
     int n_ranks;
     int64_t least_nodes, most_nodes; /* free nodes of a rank */
     double factor_bytes, most_factor_bytes; /* direct, as MUMPS' analysis says: of all ranks, of the most loaded one */
@@ -57,10 +66,13 @@ typedef struct modal_ranks_program {
     modal_status (*begin)(int64_t launched, void (*stop)(void *context, const modal_error *err), void *context, int *rank,
                           int *n_ranks, modal_error *err);
     /* The lowest modes of a solid, as modal_modes_solve, with the same errors. Besides, MODAL_ERROR_USAGE: more ranks than free
-     * nodes; MODAL_ERROR_MEMORY: the factor does not fit, or PETSc's indices are too short. result->modes is in the order of the
+     * nodes; MODAL_ERROR_MEMORY: the estimate is above the limit, or PETSc's indices are too short. result->modes is in the order of the
      * solid's nodes. On an error *result is to be freed, too. */
     modal_status (*solve)(const modal_solid *solid, const modal_ranks_options *options, modal_modes_result *result,
                           modal_ranks_report *report, const modal_progress *progress, modal_error *err);
+    /* Rank 0, without the others: what solve would estimate on n_ranks[i] ranks. More ranks than free nodes are no error. */
+    modal_status (*plan)(const modal_solid *solid, const modal_ranks_options *options, int n, const int32_t *n_ranks,
+                         modal_ranks_estimate *estimates, modal_error *err);
     /* The status of rank 0's last solve. */
     modal_status (*serve)(void);
     /* Ends SLEPc and MPI; on rank 0 the others learn it here. */

@@ -73,20 +73,34 @@ modal_status ranks_solve(ranks_problem *problem, modal_modes_result *result, mod
     MODAL_TRY(progress(problem, "divide", err));
     MODAL_TRY(ranks_divide(problem, err));
     MODAL_TRY(progress(problem, "assemble", err));
-    MODAL_TRY(ranks_assemble(problem, problem->options.route != MODAL_ROUTE_MULTIGRID, err));
+    MODAL_TRY(ranks_assemble(problem, problem->report.route == MODAL_ROUTE_DIRECT, err));
     MODAL_TRY(ranks_make_rigid(problem, err));
     MODAL_TRY(progress(problem, "solve", err));
-    problem->report.route = MODAL_ROUTE_DIRECT;
-    if (problem->options.route != MODAL_ROUTE_MULTIGRID) MODAL_TRY(ranks_direct(problem, &too_large, err));
-    else too_large = 1;
-    if (too_large) {
+    if (problem->report.route == MODAL_ROUTE_DIRECT) MODAL_TRY(ranks_direct(problem, &too_large, err));
+    if (too_large) { /* than it was estimated */
         problem->report.route = MODAL_ROUTE_MULTIGRID;
-        if (problem->options.route != MODAL_ROUTE_MULTIGRID) MODAL_TRY(ranks_assemble(problem, 0, err));
-        MODAL_TRY(ranks_multigrid(problem, err));
+        MODAL_TRY(ranks_assemble(problem, 0, err));
     }
+    if (problem->report.route == MODAL_ROUTE_MULTIGRID) MODAL_TRY(ranks_multigrid(problem, err));
     MODAL_TRY(ranks_gather(problem, result, err));
     MODAL_TRY(measure(problem, err));
 done:
     free_problem(problem);
+    return status;
+}
+
+modal_status ranks_plan(const modal_solid *solid, const modal_ranks_options *options, int n, const int32_t *n_ranks,
+                        modal_ranks_estimate *estimates, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_fem_system numbers = {0};
+    ranks_size size;
+    double mass, volume;
+    MODAL_TRY(modal_fem_number(&solid->mesh, solid->fixed_nodes, solid->fixed_components, solid->n_fixed_nodes, &numbers, err));
+    MODAL_TRY(ranks_check_solid(solid, &mass, &volume, err));
+    MODAL_TRY(ranks_measure_size(solid, &numbers, volume, &size, err));
+    for (int i = 0; i < n; i++) ranks_estimate(&size, options->n_modes, n_ranks[i], &estimates[i]);
+done:
+    modal_fem_system_free(&numbers);
     return status;
 }

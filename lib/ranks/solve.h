@@ -8,4 +8,8 @@
  * the others. Frees what the problem holds, but for its report. */
 modal_status ranks_solve(ranks_problem *problem, modal_modes_result *result, modal_error *err);
 
+/* Of modal_ranks_program. */
+modal_status ranks_plan(const modal_solid *solid, const modal_ranks_options *options, int n, const int32_t *n_ranks,
+                        modal_ranks_estimate *estimates, modal_error *err);
+
 #endif

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """modalpack --eigensolver slepc on 1, 2 and 4 ranks, held to its own solver and to a closed form: held, in part, free and disconnected
 solids, a square bar, elements of every type, two materials a million apart; what it refuses; ranks that die.
-usage: check_ranks.py PROGRAMS_FOLDER [WHY_ABSENT]"""
+usage: check_ranks.py PROGRAMS_FOLDER short|long [WHY_ABSENT]"""
 import itertools
 import json
 import os
@@ -18,6 +18,7 @@ import h5py
 import numpy as np
 
 BIN = pathlib.Path(sys.argv[1])
+LONG = sys.argv[2] == "long"
 MODALPACK = str(BIN / "modalpack")
 STEEL = ["--young", "2e11", "--poisson", "0.3", "--density", "7800"]
 SANITIZED = b"__asan_init" in (BIN / "modalpack").read_bytes()
@@ -89,7 +90,10 @@ def solve(n, mesh, *words, out="r.h5"):
         if n:
             assert modes.attrs["eigensolver"].decode() in ("slepc direct", "slepc multigrid"), dict(modes.attrs)
             assert modes.attrs["ranks"] == n and b"modal_ranks" in f.attrs["extensions_used"].split(), dict(f.attrs)
-            assert json.load(open("r.json"))["solver"]["ranks"] == n
+            solver = json.load(open("r.json"))["solver"]
+            assert solver["ranks"] == n
+            if not SANITIZED:  # what it takes for itself
+                assert 0.8 <= solver["estimate_bytes"] / solver["most_resident_bytes"] <= 1.2, (n, options, solver)
         found = {name: modes[name][:] for name in ("eigenvalues", "residuals", "orthogonality", "participation", "modal_masses",
                                                    "rigid_eigenvalues")}
         found["count"] = modes["sturm_count"][:] if "sturm_count" in modes else None
@@ -133,6 +137,11 @@ def refuse(code, message, n, *words, env=None):
     assert sorted(os.listdir(".")) == before, os.listdir(".")
 
 
+def chosen(cases, ranks):
+    """Of the cases those of the short tier, each on its number of ranks."""
+    return [(*cases[k][:3], (n,)) for k, n in ranks.items()]
+
+
 def check_solids():
     every = [(kind, (2, 2, 2), (3 * i, 0, 0), kind) for i, kind in enumerate(KINDS)]
     bar = write("bar.msh", [("tet4", (10, 3, 2), (0, 0, 0), "bar")])
@@ -147,10 +156,12 @@ def check_solids():
              ("disconnected, free", two, [*STEEL, "-m", 8], (1, 4)),
              ("every element", write("every.msh", every), [*STEEL, "--fixed", "plane:0,0,0:0,0,-1", "-m", 20], (2, 4)),
              ("a million apart", both, [*root, "--material", "hard=2e11,0.3,7800", "--material", "soft=2e5,0.3,7800", "-m", 10], (1, 2))]
-    for name, mesh, words, ranks in cases:
+    for name, mesh, words, ranks in cases if LONG else chosen(cases, {0: 2, 5: 1, 6: 1}):
         want = solve(0, mesh, *words)
         for n in ranks:
             same(f"{name}, {n} ranks", solve(n, mesh, *words), want)
+    if not LONG:
+        return
     first = [solve(1, bar, *STEEL, *root, "-m", 12, out=out) and pathlib.Path(out).read_bytes() for out in ("r.h5", "r.h5")]
     assert first[0] == first[1], "one rank: bytes differ"
 
@@ -165,7 +176,7 @@ def check_multigrid():
              ("square", write("thick_square.msh", [("hex8", (8, 3, 3), (0, 0, 0), "bar")]), [*root, "-m", 9], (2,)),
              ("disconnected, free", write("thick_two.msh", two), ["-m", 8], (2,)),
              ("every element", "every.msh", ["--fixed", "plane:0,0,0:0,0,-1", "-m", 20], (2,))]
-    for name, mesh, words, ranks in cases:
+    for name, mesh, words, ranks in cases if LONG else chosen(cases, {0: 2, 1: 1}):
         want, iterations = solve(0, mesh, *STEEL, *words), []
         for n in ranks:
             got = solve(n, mesh, *STEEL, *words, "--route", "multigrid")
@@ -174,9 +185,46 @@ def check_multigrid():
             with h5py.File("r.h5") as f:
                 assert got["count"] is None and f["shapes/0000/modes"].attrs["eigensolver"] == b"slepc multigrid"
         assert max(iterations) <= 60 and max(iterations) - min(iterations) <= 10, (name, iterations)
-    # no room for a factor
-    solve(2, bar, *STEEL, *root, "-m", 6, "--memory-limit", "100K")
-    assert json.load(open("r.json"))["solver"]["route"] == "multigrid"
+
+
+def plan(mesh, *words, ranks=""):
+    """Rows of --plan: ranks, MiB by direct and by multigrid, what auto takes."""
+    got = subprocess.run([MODALPACK, mesh, "x.h5", *map(str, words), "--eigensolver", "slepc", "--plan" + ranks], capture_output=True,
+                         text=True, env=ENVIRONMENT)
+    assert got.returncode == 0 and not os.path.exists("x.h5"), got
+    lines = got.stdout.splitlines()
+    assert lines[0].split() == ["ranks", "direct_MiB", "multigrid_MiB", "auto"], lines
+    return [(int(a), int(b), int(c), " ".join(d)) for a, b, c, *d in map(str.split, lines[1:])]
+
+
+def check_plan():
+    """Estimates beside resident sets, and what auto does with them."""
+    slab = write("slab.msh", [("tet4", (20, 16, 16), (0, 0, 0), "slab")])
+    words = [*STEEL, "--fixed", "plane:0,0,0:-1,0,0", "-m", 20 if LONG else 6]
+    rows = plan(slab, *words, ranks="=1,2,8,64")
+    assert [r[0] for r in rows] == [1, 2, 8, 64] and all(r[3] == "-" for r in rows), rows
+    assert all(a[i] > b[i] for a, b in zip(rows[:1], rows[1:2]) for i in (1, 2)), rows
+    again = plan(slab, *words)  # what the process holds so far differs from run to run
+    assert len(again) == 1 and again[0][0] == 1 and all(abs(a - b) <= 6 for a, b in zip(again[0][:3], rows[0])), (again, rows)
+    direct, multigrid = rows[0][1], rows[0][2]
+    assert direct > multigrid + 8, rows
+    between = "%dM" % ((direct + multigrid) // 2)
+    assert plan(slab, *words, "--memory-limit", between)[0][3] == "multigrid"
+    assert plan(slab, *words, "--memory-limit", "4G")[0][3] == "direct" and plan(slab, *words, "--memory-limit", "1M")[0][3] == "none fits"
+    taken = []
+    for limit in ("4G", between):
+        solve(1, slab, *words, "--memory-limit", limit)  # compares them
+        solver = json.load(open("r.json"))["solver"]
+        taken.append(solver["route"])
+        assert SANITIZED or abs(solver["estimate_bytes"] / 2**20 - (direct if limit == "4G" else multigrid)) <= 8, (solver, rows)
+    assert taken == ["direct", "multigrid"], taken
+    slepc = [slab, "x.h5", *words, "--eigensolver", "slepc"]
+    refuse(4, "MiB needed by a rank (--route direct), or ", 2 if LONG else 0, *slepc, "--memory-limit", "1M")
+    for route in ("direct", "multigrid"):
+        refuse(4, "MiB needed by a rank, the limit is 1 MiB; more ranks (--plan)", 0, *slepc, "--memory-limit", "1M", "--route", route)
+    refuse(2, "--plan: needs --eigensolver slepc", 0, slab, "x.h5", *words, "--plan")
+    for text in ("0", "2,", "2,x", "1000001", "-1", ",".join(["2"] * 33)) if LONG else ("2,x",):
+        refuse(2, "--plan: must be 1 to 32 numbers of ranks", 0, *slepc, "--plan=" + text)
 
 
 def check_rod():
@@ -187,7 +235,7 @@ def check_rod():
     t = (2 * np.arange(1, 7) - 1) * np.pi / (2 * n)
     exact = 6 * young / (density * 0.1**2) * (1 - np.cos(t)) / (2 + np.cos(t))
     # modes that warp the section lie above these of length
-    got = solve(2, rod, "--young", young, "--poisson", 0, "--density", density, "-m", 6, "--fixed", "box:-1,-1,-1:9,9,9@yz",
+    got = solve(2 if LONG else 1, rod, "--young", young, "--poisson", 0, "--density", density, "-m", 6, "--fixed", "box:-1,-1,-1:9,9,9@yz",
                 "--fixed", "plane:0,0,0:-1,0,0")
     assert np.abs(got["eigenvalues"] / exact - 1).max() <= 1e-9, (got["eigenvalues"], exact)
 
@@ -196,7 +244,7 @@ def check_refusals():
     write("cell.msh", [("hex8", (1, 1, 1), (0, 0, 0), "a")])
     slepc = ["bar.msh", "x.h5", "--eigensolver", "slepc", *STEEL]
     for words in (["--derivatives", 3], ["--reduced-forces"], ["--snapshots", "s.h5"], ["--import", "a.U"]):
-        refuse(2, f"--eigensolver slepc: {words[0]} is not distributed", 2, *slepc, *words)
+        refuse(2, f"--eigensolver slepc: {words[0]} is not distributed", 2 if LONG else 0, *slepc, *words)
     refuse(2, "--eigensolver slepc: is for one mesh", 0, "bar.msh", *slepc)
     refuse(2, "--eigensolver slepc: is for one mesh", 0, *slepc, "--shapes", "bodies")
     refuse(2, "--factor is lanczos's", 0, *slepc, "--factor", "float32")
@@ -209,10 +257,9 @@ def check_refusals():
     # 8 nodes, 6 of them fixed
     refuse(2, "more ranks than free nodes, 4 for 2", 4, "cell.msh", "x.h5", "--eigensolver", "slepc", *STEEL, "--fixed", "plane:0,0,0:0,0,-1",
            "--fixed", "plane:0,0,0:-1,0,0", "-m", 2)
-    refuse(3, "modes: 7 asked for, 6 degrees of freedom", 2, "cell.msh", "x.h5", "--eigensolver", "slepc", *STEEL, "--fixed",
+    refuse(3, "modes: 7 asked for, 6 degrees of freedom", 2 if LONG else 0, "cell.msh", "x.h5", "--eigensolver", "slepc", *STEEL, "--fixed",
            "plane:0,0,0:0,0,-1", "--fixed", "plane:0,0,0:-1,0,0", "-m", 7)
     refuse(3, "No such file", 2, "nowhere.msh", *slepc[1:])
-    refuse(4, "needed by a rank for its share of the factor, the limit is 0 MiB", 2, *slepc, "--memory-limit", "100K", "--route", "direct")
     # a launcher of another MPI has started three, of which this one knows nothing
     refuse(4, "3 processes were launched, and each is alone in its MPI", 0, *slepc, env={"PMI_SIZE": "3", "PMI_RANK": "0"})
 
@@ -236,8 +283,8 @@ def check_deaths():
     _, text = whole.communicate(timeout=120)
     assert whole.returncode not in (0, None), text
     assert sorted(os.listdir(".")) == before, os.listdir(".")
-    if SANITIZED:
-        print("not checked: a rank without memory; a sanitizer needs the address space for itself")
+    if SANITIZED or not LONG:
+        print("not checked: a rank without memory; it takes long, and a sanitizer needs the address space for itself")
         return
     # The second rank has less room than the problem takes; how much its libraries take differs from system to system.
     for limit in (440000, 400000, 360000, 320000):  # KiB of addresses
@@ -252,8 +299,8 @@ def check_deaths():
     assert sorted(os.listdir(".")) == before, os.listdir(".")
 
 
-if len(sys.argv) > 2 and sys.argv[2]:
-    print(f"skipped: modalpack without SLEPc: {sys.argv[2]}")
+if len(sys.argv) > 3 and sys.argv[3]:
+    print(f"skipped: modalpack without SLEPc: {sys.argv[3]}")
     sys.exit(77)
 if not shutil.which("mpirun"):
     print("skipped: no mpirun")
@@ -261,7 +308,7 @@ if not shutil.which("mpirun"):
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 with tempfile.TemporaryDirectory(prefix="ranks-") as folder:
     os.chdir(folder)
-    for step in (check_solids, check_multigrid, check_rod, check_refusals, check_deaths):
+    for step in (check_solids, check_multigrid, check_plan, check_rod, check_refusals, check_deaths):
         begun = time.time()
         step()
         print(f"{step.__name__}: {time.time() - begun:.1f} s")

@@ -83,7 +83,11 @@ static const tool_option options[] = {
      0},
     {"route", 0, "auto|direct|multigrid", NULL,
      "With --eigensolver slepc, auto without it. direct: Krylov-Schur with a factor by MUMPS, and a Sturm count. multigrid: LOBPCG "
-     "without a factor, for compact solids. auto: direct where the factor fits into the memory.",
+     "without a factor, for compact solids. auto: direct where it fits into the memory.",
+     0},
+    {"plan", 0, "[P,...]", NULL,
+     "With --eigensolver slepc: compute nothing, print what the most loaded rank of P would hold by each route (default: of the ranks "
+     "that there are).",
      0},
     {"volume-modes", 0, "none|float32|float64", "float32",
      "The modes at the solid's nodes, which modaldeform --output-mesh volume and scenes with frames that move need: left "
@@ -204,7 +208,7 @@ done:
     return status;
 }
 
-static modal_status read_request(const tool *t, modalpack_request *r, modal_device *device, modal_error *err)
+static modal_status read_request(const tool *t, int n_ranks, modalpack_request *r, modal_device *device, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const tool_arguments *a = &t->arguments;
@@ -253,7 +257,7 @@ static modal_status read_request(const tool *t, modalpack_request *r, modal_devi
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--reduced-forces: for 1 to %d modes, %lld",
                    MODAL_STVK_MOST_MODES, (long long)r->n_modes);
     MODAL_TRY(read_choices(a, r, err));
-    MODAL_TRY(modalpack_ranks_check(a, r, err));
+    MODAL_TRY(modalpack_ranks_check(a, n_ranks, r, err));
     MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
     if (tool_value(a, "memory-limit") && r->memory_limit <= 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s",
@@ -342,8 +346,8 @@ int main(int argc, char **argv)
     tool_output output = {0};
     modal_basis basis = {0};
     const modal_ranks_program *ranks = NULL;
-    int rank = 0;
-    MODAL_TRY(modalpack_ranks_begin(&t, &ranks, &rank, &err));
+    int rank = 0, n_ranks = 1;
+    MODAL_TRY(modalpack_ranks_begin(&t, &ranks, &rank, &n_ranks, &err));
     if (rank > 0) { /* rank 0 says what there is to say, also when a signal ends it: then mpirun ends this one */
         signal(SIGTERM, SIG_DFL);
         ranks->serve();
@@ -351,8 +355,12 @@ int main(int argc, char **argv)
         tool_leave(&t);
         return TOOL_EXIT_DONE;
     }
-    MODAL_TRY(read_request(&t, &r, &device, &err));
+    MODAL_TRY(read_request(&t, n_ranks, &r, &device, &err));
     r.ranks = ranks;
+    if (r.n_plans > 0) {
+        status = modalpack_ranks_plan(&t, &r, &err);
+        goto done;
+    }
     MODAL_TRY(tool_output_begin(&output, r.basis_path, tool_count(&t.arguments, "force"), &err));
     if (makes_shapes(&r)) {
         MODAL_TRY(modalpack_make_shapes(&t, &r, &output, &basis, &err));

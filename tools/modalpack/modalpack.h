@@ -16,6 +16,8 @@
 /* What the command line asks for, checked as far as that goes without the mesh. */
 typedef enum modalpack_shapes { SHAPES_ONE, SHAPES_GROUPS, SHAPES_BODIES } modalpack_shapes;
 
+enum { MODALPACK_MOST_PLANS = 32 };
+
 typedef struct modalpack_request {
     int n_meshes;
     char **mesh_paths;
@@ -39,6 +41,8 @@ typedef struct modalpack_request {
     modal_modes_factor factor;
     modal_modes_route route; /* --eigensolver slepc: --route; else MODAL_ROUTE_OWN */
     const modal_ranks_program *ranks; /* what was loaded for it, else NULL */
+    int n_plans;                      /* --plan: 0, not asked for */
+    int32_t plans[MODALPACK_MOST_PLANS]; /* [n_plans] numbers of ranks */
     modal_modes_kept volume_modes; /* --volume-modes */
     int64_t memory_limit; /* bytes of the eigenvalue computation, 0: what the machine has */
     double available_memory; /* what that was a moment ago, 0: to be asked */
@@ -66,9 +70,11 @@ void modalpack_print_modes(tool *t, const modal_shape *shape);
 /* modalpack_ranks.c */
 /* --eigensolver slepc: loads the module and starts MPI; *rank of *n_ranks. All ranks but 0 serve it from then on, until it ends. An
  * error on them is one on all. */
-modal_status modalpack_ranks_begin(tool *t, const modal_ranks_program **program, int *rank, modal_error *err);
-/* Rank 0: --route, and what does not go together with --eigensolver slepc. MODAL_ERROR_USAGE. */
-modal_status modalpack_ranks_check(const tool_arguments *a, modalpack_request *r, modal_error *err);
+modal_status modalpack_ranks_begin(tool *t, const modal_ranks_program **program, int *rank, int *n_ranks, modal_error *err);
+/* Rank 0: --route, --plan (its default: n_ranks), and what does not go together with --eigensolver slepc. MODAL_ERROR_USAGE. */
+modal_status modalpack_ranks_check(const tool_arguments *a, int n_ranks, modalpack_request *r, modal_error *err);
+/* --plan: what each number of ranks would hold, printed and into the report; nothing is computed. */
+modal_status modalpack_ranks_plan(tool *t, const modalpack_request *r, modal_error *err);
 /* The modes of a solid by all ranks; the report gets what is known of them. */
 modal_status modalpack_ranks_solve(tool *t, const modalpack_request *r, const modal_shape *shape, modal_modes_result *result,
                                    modal_error *err);

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -48,24 +50,40 @@ static void stop(void *context, const modal_error *err)
     fflush(stderr);
 }
 
-modal_status modalpack_ranks_begin(tool *t, const modal_ranks_program **program, int *rank, modal_error *err)
+modal_status modalpack_ranks_begin(tool *t, const modal_ranks_program **program, int *rank, int *n_ranks, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const tool_arguments *a = &t->arguments;
     int64_t launched = 1;
-    int n_ranks = 1;
     *program = NULL;
     *rank = 0;
+    *n_ranks = 1;
     if (strcmp(tool_value(a, "eigensolver"), "slepc") != 0) return MODAL_OK;
     if (!tool_launched(&launched)) launched = 1;
     MODAL_TRY(load(program, err));
-    status = (*program)->begin(launched, stop, t, rank, &n_ranks, err);
+    status = (*program)->begin(launched, stop, t, rank, n_ranks, err);
     if (status != MODAL_OK) *program = NULL; /* nothing to end: the process does */
 done:
     return status;
 }
 
-modal_status modalpack_ranks_check(const tool_arguments *a, modalpack_request *r, modal_error *err)
+/* Whole numbers with commas between them. */
+static modal_status read_plans(const char *text, modalpack_request *r, modal_error *err)
+{
+    for (const char *at = text;; at++) {
+        char *end;
+        errno = 0;
+        const long long n = strtoll(at, &end, 10);
+        if (*at < '0' || *at > '9' || errno || n < 1 || n > 1000000 || (*end && *end != ',') || r->n_plans == MODALPACK_MOST_PLANS)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--plan: must be 1 to %d numbers of ranks, each 1 to 1000000, with commas between them, %s",
+                                   MODALPACK_MOST_PLANS, text);
+        r->plans[r->n_plans++] = (int32_t)n;
+        at = end;
+        if (!*at) return MODAL_OK;
+    }
+}
+
+modal_status modalpack_ranks_check(const tool_arguments *a, int n_ranks, modalpack_request *r, modal_error *err)
 {
     static const char *const not_yet[] = {"derivatives", "reduced-forces", "snapshots", "import", "rigid"};
     modal_status status = MODAL_OK;
@@ -74,8 +92,11 @@ modal_status modalpack_ranks_check(const tool_arguments *a, modalpack_request *r
     if (!slepc && strcmp(solver, "lanczos") != 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--eigensolver: must be lanczos or slepc, %s", solver);
     if (!slepc && route) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--route: needs --eigensolver slepc");
+    if (!slepc && tool_count(a, "plan")) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--plan: needs --eigensolver slepc");
     r->route = MODAL_ROUTE_OWN;
     if (!slepc) goto done;
+    if (tool_count(a, "plan") && *tool_value(a, "plan")) MODAL_TRY(read_plans(tool_value(a, "plan"), r, err));
+    else if (tool_count(a, "plan")) r->plans[r->n_plans++] = n_ranks;
     r->route = MODAL_ROUTE_AUTO;
     if (route && strcmp(route, "direct") == 0) r->route = MODAL_ROUTE_DIRECT;
     else if (route && strcmp(route, "multigrid") == 0) r->route = MODAL_ROUTE_MULTIGRID;
@@ -91,6 +112,32 @@ done:
     return status;
 }
 
+modal_status modalpack_ranks_plan(tool *t, const modalpack_request *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_shape shape = {0};
+    const modal_ranks_options options = {.n_modes = (int32_t)r->n_modes, .mass_rule = r->mass_rule};
+    modal_ranks_estimate estimates[MODALPACK_MOST_PLANS];
+    const double mebibyte = 1048576, limit = (double)r->memory_limit;
+    json_t *all = json_array();
+    json_object_set_new(t->report, "plan", all);
+    MODAL_TRY(modalpack_read_solid(t, r, &shape, err));
+    MODAL_TRY(modalpack_make_surface(t, r, &shape, err));
+    MODAL_TRY(r->ranks->plan(&shape.solid, &options, r->n_plans, r->plans, estimates, err));
+    FILE *to = tool_text_stream(t);
+    if (to) fprintf(to, "%9s %12s %14s  %s\n", "ranks", "direct_MiB", "multigrid_MiB", "auto");
+    for (int i = 0; i < r->n_plans; i++) {
+        const modal_ranks_estimate *e = &estimates[i];
+        const char *route = limit == 0 ? "-" : e->direct_bytes <= limit ? "direct" : e->multigrid_bytes <= limit ? "multigrid" : "none fits";
+        if (to) fprintf(to, "%9d %12.0f %14.0f  %s\n", e->n_ranks, ceil(e->direct_bytes / mebibyte), ceil(e->multigrid_bytes / mebibyte), route);
+        json_array_append_new(all, json_pack("{s:i, s:f, s:f}", "ranks", e->n_ranks, "direct_bytes", e->direct_bytes, "multigrid_bytes",
+                                             e->multigrid_bytes));
+    }
+done:
+    modal_shape_free(&shape);
+    return status;
+}
+
 static void report(tool *t, const modal_modes_result *result, const modal_ranks_report *found)
 {
     static const char *const routes[] = {"", "direct", "multigrid", ""};
@@ -100,6 +147,8 @@ static void report(tool *t, const modal_modes_result *result, const modal_ranks_
                                "rigid_modes", result->n_rigid, "orthogonality", result->orthogonality, "resident_bytes",
                                found->resident_bytes, "most_resident_bytes", found->most_resident_bytes, "processor_seconds",
                                found->processor_seconds);
+    json_object_set_new(solver, "estimate_bytes", json_real(found->route == MODAL_ROUTE_DIRECT ? found->estimate.direct_bytes
+                                                                                               : found->estimate.multigrid_bytes));
     json_object_set_new(solver, "least_nodes", json_integer(found->least_nodes));
     json_object_set_new(solver, "most_nodes", json_integer(found->most_nodes));
     if (found->factor_bytes > 0) {
