@@ -31,7 +31,7 @@ struct modal_tled_layout_task {
     const struct modal_device *device;
     modal_tled_layout **layout; /* the result; NULL after an error; to be freed by modal_tled_layout_free */
     /* CUDA devices that share the steps, `device` the first of them, where n_devices > 1: the same bytes as of one. A solid that one
-     * launch steps stays on the first. Refused: pressures that follow, which need displacements across the border. */
+     * launch steps stays on the first. */
     const struct modal_device *devices; /* [n_devices] */
     int n_devices;
 };

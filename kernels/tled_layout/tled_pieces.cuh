@@ -5,6 +5,7 @@
 // What all pieces are cut by, in main memory.
 struct Cut {
     Array<uint8_t> pieces;     // [n_nodes] bit k: piece k has the node; the patches' order
+    Array<uint8_t> wanted;     // [n_nodes] bit k: piece k does not have it, but another corner of a face that it is in
     Array<int32_t> nodes_before; // [n_patches + 1] nodes whose first patch is an earlier one
     int32_t first_patch[MOST_PIECES + 1];
 };
@@ -24,6 +25,27 @@ modal_status cut(const modal_tled_patches *p, int n, Cut *c, modal_error *err)
             if (node >= seen) seen = node + 1;
         }
         c->nodes_before.at[i + 1] = seen;
+    }
+done:
+    return status;
+}
+
+modal_status find_wanted(const modal_tled_solid *s, const modal_tled_patches *p, Cut *c, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    Array<int32_t> own;
+    MODAL_TRY(c->wanted.make(p->n_nodes, err));
+    if (s->n_faces == 0) goto done;
+    MODAL_TRY(own.make(p->n_nodes, err));
+    for (int64_t i = 0; i < p->n_nodes; i++) own.at[p->nodes[i]] = (int32_t)i;
+    for (int64_t f = 0; f < s->n_faces; f++) {
+        const int n = s->faces[4 * f + 3] < 0 ? 3 : 4;
+        uint8_t any = 0;
+        for (int a = 0; a < n; a++) any |= c->pieces.at[own.at[s->faces[4 * f + a]]];
+        for (int a = 0; a < n; a++) {
+            const int32_t i = own.at[s->faces[4 * f + a]];
+            c->wanted.at[i] |= (uint8_t)(any & ~c->pieces.at[i]);
+        }
     }
 done:
     return status;
@@ -94,7 +116,14 @@ modal_status put_lists(Pieces<R> *pieces, int k, const modal_tled_patches *p, co
                 if (c->pieces.at[place->node] >> to & 1) list.at[n++] = place->own_sum;
             }
         MODAL_TRY(put(piece->layout, &piece->sends[to].sums, list.at, n, "borders of pieces", piece->stream, err));
-        piece->sends[to].n = (int32_t)n;
+        piece->sends[to].n_sums = (int32_t)n;
+        n = 0;
+        for (int64_t i = 0; i < p->n_nodes; i++) { // the first piece that has a node sends where it is
+            const int first = c->pieces.at[i] & -c->pieces.at[i];
+            if (first == 1 << k && c->wanted.at[i] >> to & 1) list.at[n++] = (int32_t)(2 * i);
+        }
+        MODAL_TRY(put(piece->layout, &piece->sends[to].states, list.at, n, "borders of pieces", piece->stream, err));
+        piece->sends[to].n_states = (int32_t)n;
     }
 done:
     return status;
@@ -149,11 +178,12 @@ modal_status new_pieces(Layout<R> *l, const modal_tled_layout_task *task, const 
     modal_error ignored = {};
     Cut c;
     if (task->n_devices > MOST_PIECES) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%d devices are too many, %d", task->n_devices, (int)MOST_PIECES);
-    if (l->head.solid->n_faces > 0)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "pressure that follows the surface is not computed on several devices, %d", task->n_devices);
     if (l->patches.n_patches < task->n_devices) goto done; // nothing to share
+    if (l->patches.n_nodes > INT32_MAX / 2)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%lld nodes are too many for several devices", (long long)l->patches.n_nodes);
     MODAL_TRY(enable_peers(task->devices, task->n_devices, err));
     MODAL_TRY(cut(&l->patches, task->n_devices, &c, err));
+    MODAL_TRY(find_wanted(l->head.solid, &l->patches, &c, err));
     MODAL_TRY(modal_alloc_zero(&l->pieces, 1, sizeof *l->pieces, "pieces of a solid", err));
     l->pieces->n = task->n_devices;
     MODAL_TRY(modal_device_select(&l->device, err));

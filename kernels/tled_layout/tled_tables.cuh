@@ -144,13 +144,14 @@ template <class R> struct Layout {
 
 // A solid on several devices: each has all tables and arrays in its own memory, and computes a range of the patches that one device
 // would have. It moves the nodes of its patches, those on its border like every other piece that has them, and gives the others the
-// partial sums that they need. So every sum has the order that it has on one device, and results are the same bytes.
+// partial sums that they need. So every sum has the order that it has on one device, and results are the same bytes. A pressure that
+// follows the surface needs all corners of a face at each of them: those that a piece does not move another one sends.
 enum { MOST_PIECES = 8, PIECE_STEPS = 256 }; // steps: of a run
 
-// Partial sums that another piece needs, in order.
+// What another piece needs: partial sums, in order, and where nodes are that it does not move, as numbers of vectors in `state`.
 struct Sends {
-    const int32_t *sums;
-    int32_t n;
+    const int32_t *sums, *states;
+    int32_t n_sums, n_states;
 };
 
 template <class R> struct Piece {

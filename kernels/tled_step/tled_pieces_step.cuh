@@ -4,13 +4,27 @@
 //
 // Step i of a piece reads partial sums i % 2 and writes the others; then it sends what other pieces need, and waits for what they
 // send. It has waited for their step i - 1 before, which was the last to read the sums that it writes into: none is overwritten
-// before it is read.
+// before it is read. Likewise where nodes are: step i reads states i % 2 and writes the others.
 
-// Numbers `sums` of one piece's array into another one's.
-template <class T> __global__ void send_sums(const int32_t *sums, int n, const T *from, T *to)
+// Numbers `list` of one piece's array into another one's.
+template <class T> __global__ void send_listed(const int32_t *list, int n, const T *from, T *to)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) to[sums[i]] = from[sums[i]];
+    if (i < n) to[list[i]] = from[list[i]];
+}
+
+template <class T> modal_status send(const int32_t *list, int n, const T *from, T *to, modal_stream *stream, modal_error *err)
+{
+    if (n == 0) return MODAL_OK;
+    send_listed<T><<<(n + 255) / 256, 256, 0, (cudaStream_t)stream>>>(list, n, from, to);
+    return modal_cuda_launched("tled_step: a border", err);
+}
+
+// Whether two pieces send each other anything, either way.
+template <class R> bool meet(const Pieces<R> *all, int k, int other)
+{
+    const Sends *to = &all->all[k].sends[other], *from = &all->all[other].sends[k];
+    return to->n_sums > 0 || to->n_states > 0 || from->n_sums > 0 || from->n_states > 0;
 }
 
 // The turned elements of all pieces: the first of them stays.
@@ -32,7 +46,9 @@ __global__ void merge_turned(const Turned t, modal_tled_watch *watch)
 
 inline cudaStream_t stream_of(modal_stream *stream) { return (cudaStream_t)stream; }
 
-template <class R, class T> modal_status exchange(Pieces<R> *all, T *(*array)(const Layout<R> *, int), int parity, modal_error *err)
+// moved: where nodes are is sent, too.
+template <class R, class T>
+modal_status exchange(Pieces<R> *all, T *(*array)(const Layout<R> *, int), int parity, int moved, modal_error *err)
 {
     modal_status status = MODAL_OK;
     for (int k = 0; k < all->n; k++) {
@@ -40,16 +56,15 @@ template <class R, class T> modal_status exchange(Pieces<R> *all, T *(*array)(co
         MODAL_TRY(modal_device_select(&piece->layout->device, err));
         for (int to = 0; to < all->n; to++) {
             const Sends *s = &piece->sends[to];
-            if (s->n == 0) continue;
-            send_sums<T><<<(s->n + 255) / 256, 256, 0, stream_of(piece->stream)>>>(s->sums, s->n, array(piece->layout, parity),
-                                                                                  array(all->all[to].layout, parity));
-            MODAL_TRY(modal_cuda_launched("tled_step: a border", err));
+            const Layout<R> *there = all->all[to].layout;
+            MODAL_TRY(send<T>(s->sums, s->n_sums, array(piece->layout, parity), array(there, parity), piece->stream, err));
+            if (moved) MODAL_TRY(send(s->states, s->n_states, piece->layout->state[parity], there->state[parity], piece->stream, err));
         }
         MODAL_TRY(modal_device_event_record(&piece->layout->device, piece->done, piece->stream, err));
     }
     for (int k = 0; k < all->n; k++)
         for (int from = 0; from < all->n; from++)
-            if (all->all[from].sends[k].n > 0)
+            if (from != k && meet(all, k, from))
                 MODAL_TRY(modal_device_stream_wait_event(&all->all[k].layout->device, all->all[k].stream, all->all[from].done, err));
 done:
     return status;
@@ -58,7 +73,8 @@ done:
 template <class R> Vector4<R> *partial_sums(const Layout<R> *l, int parity) { return l->partial[parity]; }
 template <class R> R *volume_changes(const Layout<R> *l, int) { return l->tables.changes; }
 
-// Of all pieces: where the nodes go, if MOVES, and the forces there, into partial sums `parity` of every piece that needs them.
+// Of all pieces: where the nodes go, if MOVES, into states `parity`, and the forces there, into partial sums `parity` of every piece that
+// needs them.
 template <int MOVES, class R> modal_status pieces_forces(Pieces<R> *all, const Step<R> *steps, int parity, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -70,14 +86,14 @@ template <int MOVES, class R> modal_status pieces_forces(Pieces<R> *all, const S
         if (averages) MODAL_TRY(launch_changes<MOVES>(piece->layout, steps[k], stream_of(piece->stream), err));
         else MODAL_TRY(launch<MOVES>(piece->layout, steps[k], stream_of(piece->stream), err));
     }
-    if (averages) MODAL_TRY((exchange<R, R>(all, volume_changes<R>, 0, err)));
+    if (averages) MODAL_TRY((exchange<R, R>(all, volume_changes<R>, 0, 0, err)));
     for (int k = 0; k < all->n && averages; k++) {
         Step<R> there = steps[k];
         if (MOVES) there.from = there.to;
         MODAL_TRY(modal_device_select(&all->all[k].layout->device, err));
         MODAL_TRY(launch<0>(all->all[k].layout, there, stream_of(all->all[k].stream), err));
     }
-    MODAL_TRY((exchange<R, Vector4<R>>(all, partial_sums<R>, parity, err)));
+    MODAL_TRY((exchange<R, Vector4<R>>(all, partial_sums<R>, parity, MOVES, err)));
 done:
     return status;
 }
