@@ -2,15 +2,15 @@
 # libmodaltools: the readers, the files and the deformer for other programs, as one shared library of the
 # same objects that the tools use. It links neither CHOLMOD nor a meshing library.
 set(objects "")
-foreach(part modal_base modal_model modal_frames modal_mesh modal_laws modal_fem modal_shape modal_json modal_meshes modal_formats modal_kernels modal_deform)
+foreach(part modal_base modal_model modal_frames modal_mesh modal_laws modal_fem modal_shape modal_json modal_meshes modal_formats modal_kernels modal_deform modal_curvature)
   list(APPEND objects $<TARGET_OBJECTS:${part}>)
 endforeach()
 # the interface that other programs keep to
 add_library(modal_open STATIC ${CMAKE_SOURCE_DIR}/tools/library/motion.c ${CMAKE_SOURCE_DIR}/tools/library/motion_open.c
             ${CMAKE_SOURCE_DIR}/tools/library/motion_frame.c ${CMAKE_SOURCE_DIR}/tools/library/motion_names.c
-            ${CMAKE_SOURCE_DIR}/tools/library/motion_solid.c)
+            ${CMAKE_SOURCE_DIR}/tools/library/motion_solid.c ${CMAKE_SOURCE_DIR}/tools/library/motion_curvature.c)
 target_compile_definitions(modal_open PRIVATE MODAL_VERSION="${PROJECT_VERSION}")
-target_link_libraries(modal_open PUBLIC modal_formats modal_deform modal_fem OpenMP::OpenMP_C Threads::Threads)
+target_link_libraries(modal_open PUBLIC modal_formats modal_deform modal_fem modal_curvature OpenMP::OpenMP_C Threads::Threads)
 add_library(libmodaltools SHARED ${objects} $<TARGET_OBJECTS:modal_open>)
 set_target_properties(libmodaltools PROPERTIES OUTPUT_NAME modaltools VERSION ${PROJECT_VERSION}
                       SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} LINKER_LANGUAGE C)

@@ -95,6 +95,26 @@ double modal_curvature_mean_edge(int64_t n_triangles, const int32_t *triangles, 
     return n_triangles > 0 ? sum / (3.0 * (double)n_triangles) : 0.0;
 }
 
+modal_status modal_curvature_rest_edge(const modal_basis *basis, double *mean_edge, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    double sum = 0.0, n = 0.0;
+    float *positions = NULL;
+    *mean_edge = 0.0;
+    for (int32_t i = 0; i < basis->n_shapes; i++) {
+        const modal_surface *s = &basis->shapes[i].surface;
+        modal_free(&positions);
+        MODAL_TRY(modal_alloc(&positions, 3 * s->n_vertices, sizeof *positions, "rest", err));
+        for (int64_t k = 0; k < 3 * s->n_vertices; k++) positions[k] = (float)s->rest_positions[k];
+        sum += modal_curvature_mean_edge(s->n_triangles, s->triangles, positions) * (double)s->n_triangles;
+        n += (double)s->n_triangles;
+    }
+    if (n > 0.0) *mean_edge = sum / n;
+done:
+    modal_free(&positions);
+    return status;
+}
+
 /* ---- tables and arrays on the device ---- */
 
 /* What is in main memory stays there where the device shares it. */

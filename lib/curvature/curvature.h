@@ -8,6 +8,7 @@
 
 #include "kernels/operations.h"
 #include "lib/curvature/topology.h"
+#include "lib/model/basis.h"
 #include "lib/model/frames.h"
 
 typedef enum modal_curvature_field {
@@ -77,5 +78,8 @@ modal_status modal_curvature_compute(modal_curvature *curvature, int64_t n_frame
 
 /* The mean length of the edges of triangles, 0 without any; positions [.., 3]. */
 double modal_curvature_mean_edge(int64_t n_triangles, const int32_t *triangles, const float *positions);
+/* The same of all shapes at rest, which tells in which lengths the engine is to count frames of a motion: all that depends on it is a power
+ * of two. MODAL_ERROR_MEMORY. */
+modal_status modal_curvature_rest_edge(const modal_basis *basis, double *mean_edge, modal_error *err);
 
 #endif

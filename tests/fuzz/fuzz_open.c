@@ -79,6 +79,14 @@ static void frames(modal_motion *m, const modal_motion_sizes *s, int volume)
         if (done(modal_motion_frames(m, s->n_frames - 1, -1, 2, &to))) take(both, 6 * n), take(fast, 2 * n);
         free(both), free(fast);
     }
+    if (volume) {
+        to = (modal_motion_arrays){.bytes = sizeof to, .jacobian = mises, .jacobian_nodes = speed};
+        if (done(modal_motion_at(m, q, NULL, NULL, NULL, &to))) take(mises, s->n_cells), take(speed, n);
+    } else {
+        to = (modal_motion_arrays){.bytes = sizeof to, .k_max = speed, .direction_min = normals, .curvature_derivative = tangents};
+        if (done(modal_motion_at(m, q, NULL, NULL, NULL, &to))) take(speed, n), take(normals, 3 * n), take(tangents, 4 * n);
+        if (s->n_frames > 0 && done(modal_motion_frame(m, 0, &(modal_motion_arrays){.bytes = sizeof to, .gauss_curvature = speed}))) take(speed, n);
+    }
     const int64_t points[2] = {n - 1, 0};
     double path[12];
     if (s->n_frames > 1 && n > 0 && done(modal_motion_probe(m, 2, points, s->n_frames - 1, -1, 2, path)))

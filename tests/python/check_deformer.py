@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """modaltools.Deformer, by libmodaltools and by numpy, against the frames that modaldeform writes; threads, handles that are closed, files
 that are wrong. usage: check_deformer.py BIN SOURCE WRITE_SAMPLES LIBRARY (-: numpy alone)"""
+import json
 import os
 import shutil
 import subprocess
@@ -191,7 +192,7 @@ def check_wrong(basis):
 
 def check_volume(name):
     """Nodes, cells and fields: the bytes that modaldeform writes."""
-    fields = ["strain", "stress", "von_mises"]
+    fields = ["strain", "stress", "von_mises", "jacobian"]
     run("modaldeform", f"{name}.h5", f"{name}_solid", output_mesh="volume", fields=",".join(["displacement", "speed", *fields]), backend="cpu")
     wanted = Sequence(f"{name}_solid")
     with h5py.File(f"{name}_solid/sequence.vtkhdf") as file:
@@ -210,6 +211,8 @@ def check_volume(name):
         q = Trajectory(f"{name}.h5").q
         assert motion.poses is not None or np.array_equal(motion.at(q[2], fields=["von_mises"]).von_mises, wanted["von_mises"][2])
         fails(ValueError, "a volume has no normals", motion.frame, 0, normals=True)
+        fails(ValueError, "curvature is of surfaces", motion.frame, 0, fields=["k_max"])
+        assert wanted["jacobian"].min() > 0 and (wanted["jacobian"] == 1).all() == (name != "large"), "det F is 1 by the linear law"
         groups = motion.groups
         with h5py.File(motion.basis_path) as file:
             for g in groups:
@@ -219,6 +222,23 @@ def check_volume(name):
                 assert np.array_equal(g.points, np.concatenate([one["nodes"][:] + motion.first_points[o] for o in copies]))
                 assert np.array_equal(g.cells, np.concatenate([one["elements"][:] + motion.first_cells[o] for o in copies]))
     return len(groups)
+
+
+def check_curvature(name):
+    """Fields of the surface: the bytes that modaldeform writes; alone, with other outputs, and changing from call to call."""
+    fields = ["k_max", "k_min", "mean_curvature", "gauss_curvature", "direction_max", "direction_min", "curvature_derivative", "boundary"]
+    run("modaldeform", f"{name}.h5", f"{name}_curved", fields=",".join(fields), backend="cpu", force=True)
+    wanted = Sequence(f"{name}_curved")
+    with Deformer(f"{name}.h5", threads=2) as motion:
+        for some in (fields, fields[2:3], fields[::3], fields):
+            for i, frame in enumerate(motion.frames(fields=some, speed=True)):
+                assert np.array_equal(frame.positions, wanted.points[i])
+                for f in fields:
+                    assert getattr(frame, f) is None if f not in some else np.array_equal(getattr(frame, f), wanted[f][i]), (name, f, i)
+        assert np.array_equal(motion.frame(1, fields=["k_min"]).k_min, wanted["k_min"][1]) and np.abs(wanted["k_max"]).max() > 0
+        q = motion.coordinates[2]
+        assert motion.poses is not None or np.array_equal(motion.at(q, fields=["k_max"]).k_max, wanted["k_max"][2])
+        fails(ValueError, "are of volumes", motion.frame, 0, fields=["jacobian_nodes"])
 
 
 def check_native(basis):
@@ -239,13 +259,20 @@ def check_native(basis):
         file.write("0,0,-1,0,0,0,0,0,0\n1,0,-1,3,0,0,0.4,0.5,-0.3\n")
     run("modalplace", "places.csv", "two.h5", "fork.h5", force=True)
     run("modalsim", "two.h5", "both.h5", duration=0.004, fps=1000, initial="0=1e-3", force=True)
-    assert all(check_volume(name) > 0 for name in ("ring", "both"))
+    run("modalpack", f"{source}/data/tuning_fork.msh", "large_b.h5", reduced_forces=True, modes=2, derivatives=1, young="5e7", poisson=0.3, density=7800,
+        fixed="stem_end", force=True)
+    with open("large.json", "w") as file:
+        json.dump({"duration": 0.1, "fps": 40, "gravity": [30, 0, 0], "model": "stvk"}, file)
+    run("modalsim", "large_b.h5", "large.h5", scene="large.json", force=True)
+    assert all(check_volume(name) > 0 for name in ("ring", "both", "large"))
     motion = Deformer("both.h5")
     for g in motion.groups: # of the surface: its triangles are those whose corners are all in the group
         has = np.zeros(motion.n_points, bool)
         has[g.points] = True
         assert np.array_equal(g.cells, np.flatnonzero(has[motion.triangles].all(axis=1) & (np.repeat(motion.object_shapes, np.diff(motion.first_cells)) == g.shape)))
     assert len(motion.groups) > 0 and len(motion.materials[1]) == len(motion.triangles)
+    for name in ("traj", "turn", "ring"):
+        check_curvature(name)
     motion = Deformer("traj.h5")
     # the reference puts normals at their places while it makes them, unless positions alone are wanted
     run("modaldeform", "traj.h5", "traj_ref", fields="displacement,speed", backend="ref", force=True)

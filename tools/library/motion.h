@@ -50,6 +50,7 @@ struct modal_motion {
     double *q, *poses;           /* of frames that do not lie side by side */
     modal_stress_frames *stress; /* of volumes, with what was wanted so far */
     int has_stress[MODAL_STRESS_FRAMES_VALUES];
+    struct motion_curvature *curvature; /* once it was wanted */
     float *unwanted;           /* positions of such frames where the caller wants none */
 };
 
@@ -71,6 +72,11 @@ modal_status motion_read_solids(modal_motion *motion, modal_error *err);
 modal_status motion_fields(modal_motion *motion, const modal_trajectory *trajectory, int64_t frame, const modal_motion_arrays *to,
                            modal_error *err);
 int motion_wants_fields(const modal_motion_arrays *to);
+
+/* motion_curvature.c: of positions [n_points, 3] that a frame has. */
+int motion_wants_curvature(const modal_motion_arrays *to);
+modal_status motion_make_curvature(modal_motion *motion, const float *positions, const modal_motion_arrays *to, modal_error *err);
+struct motion_curvature *motion_curvature_delete(struct motion_curvature *curvature); /* returns NULL; NULL is fine */
 
 /* motion_names.c: the names of materials; and groups, later. */
 modal_status motion_find_materials(modal_motion *motion, modal_error *err);

@@ -54,7 +54,8 @@ static modal_status check_wanted(const modal_motion *m, const modal_motion_array
 {
     modal_status status = MODAL_OK;
     if (m->volume && (to->normals || to->tangents)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "a volume has no normals and no tangents");
-    if (!m->volume && motion_wants_fields(to)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "strain and stress are of volumes");
+    if (!m->volume && motion_wants_fields(to)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "strain, stress and det F are of volumes");
+    if (m->volume && motion_wants_curvature(to)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "curvature is of surfaces");
     for (int32_t i = 0; i < m->basis.n_shapes && to->tangents; i++)
         if (!m->basis.shapes[i].surface.uv && m->basis.shapes[i].surface.n_triangles > 0)
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "shape %s: no texture coordinates, which tangents need", modal_motion_shape_name(m, i));
@@ -127,7 +128,7 @@ static void forget_frames(modal_motion *m)
 
 static int wants_points(const modal_motion_arrays *to)
 {
-    return to->positions || to->normals || to->displacement || to->tangents || to->speed;
+    return to->positions || to->normals || to->displacement || to->tangents || to->speed || motion_wants_curvature(to);
 }
 
 /* What is wanted now and was before: the deformer has all of it. */
@@ -216,6 +217,22 @@ done:
     return status;
 }
 
+/* Where the frame after `n` others goes. */
+static modal_motion_arrays after(const modal_motion *m, const modal_motion_arrays *to, int64_t n)
+{
+    modal_motion_arrays at = *to;
+    const struct { float **array; int64_t floats; } all[] = {
+        {&at.positions, 3 * m->n_points}, {&at.normals, 3 * m->n_points}, {&at.displacement, 3 * m->n_points}, {&at.speed, m->n_points},
+        {&at.tangents, 4 * m->n_points}, {&at.strain, 6 * m->n_cells}, {&at.stress, 6 * m->n_cells}, {&at.von_mises, m->n_cells},
+        {&at.strain_nodes, 6 * m->n_points}, {&at.stress_nodes, 6 * m->n_points}, {&at.von_mises_nodes, m->n_points}, {&at.jacobian, m->n_cells},
+        {&at.jacobian_nodes, m->n_points}, {&at.k_max, m->n_points}, {&at.k_min, m->n_points}, {&at.mean_curvature, m->n_points},
+        {&at.gauss_curvature, m->n_points}, {&at.direction_max, 3 * m->n_points}, {&at.direction_min, 3 * m->n_points},
+        {&at.curvature_derivative, 4 * m->n_points}, {&at.boundary, m->n_points}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (*all[i].array) *all[i].array += n * all[i].floats;
+    return at;
+}
+
 /* By a deformer that make_deformer has made. Positions are always made: into an array of ours where the caller has none. */
 static modal_status deform(modal_motion *m, const inputs *in, const modal_motion_arrays *to, modal_error *err)
 {
@@ -232,6 +249,10 @@ static modal_status deform(modal_motion *m, const inputs *in, const modal_motion
     }
     modal_deformer_number_frames(m->deformer, in->frame < 0 ? 0 : in->frame, in->step);
     MODAL_TRY(modal_deformer_frames(m->deformer, in->n, all.q, all.poses, all.q_rates, all.pose_rates, &arrays, err));
+    for (int64_t i = 0; i < in->n && motion_wants_curvature(to); i++) {
+        const modal_motion_arrays one = after(m, to, i);
+        MODAL_TRY(motion_make_curvature(m, arrays.positions + i * 3 * m->n_points, &one, err));
+    }
 done:
     return status;
 }
@@ -243,19 +264,6 @@ static int take_threads(const modal_motion *m)
     omp_set_num_threads(m->threads);
     modal_cores_share(m->shares_cores);
     return before;
-}
-
-/* Where the frame after `n` others goes. */
-static modal_motion_arrays after(const modal_motion *m, const modal_motion_arrays *to, int64_t n)
-{
-    modal_motion_arrays at = *to;
-    const struct { float **array; int64_t floats; } all[] = {
-        {&at.positions, 3 * m->n_points}, {&at.normals, 3 * m->n_points}, {&at.displacement, 3 * m->n_points}, {&at.speed, m->n_points},
-        {&at.tangents, 4 * m->n_points}, {&at.strain, 6 * m->n_cells}, {&at.stress, 6 * m->n_cells}, {&at.von_mises, m->n_cells},
-        {&at.strain_nodes, 6 * m->n_points}, {&at.stress_nodes, 6 * m->n_points}, {&at.von_mises_nodes, m->n_points}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (*all[i].array) *all[i].array += n * all[i].floats;
-    return at;
 }
 
 /* Frames first, first + step .. of the trajectory, which are there. */

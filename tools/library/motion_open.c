@@ -142,6 +142,7 @@ void modal_motion_close(modal_motion *m)
     if (!m) return;
     modal_deformer_delete(m->deformer);
     modal_stress_frames_delete(m->stress);
+    motion_curvature_delete(m->curvature);
     pthread_mutex_lock(motion_hdf5());
     modal_basis_tiles_close(m->tiles);
     pthread_mutex_unlock(motion_hdf5());

@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-enum { MODAL_MOTION_INTERFACE = 2 }; /* of this header; grows when functions or members are added */
+enum { MODAL_MOTION_INTERFACE = 3 }; /* of this header; grows when functions or members are added */
 
 enum {
     MODAL_MOTION_OK = 0,
@@ -79,6 +79,11 @@ typedef struct modal_motion_arrays {
     float *tangents;     /* [n_points, 4] of surfaces with texture coordinates; the last is the handedness, 1 or -1 */
     float *strain, *stress, *von_mises;                   /* of the cells of volumes: [n_cells, 6], [n_cells, 6] Pa, [n_cells] Pa */
     float *strain_nodes, *stress_nodes, *von_mises_nodes; /* of their nodes: [n_points, 6], [n_points, 6] Pa, [n_points] Pa */
+    /* Since interface 3. det F of volumes, by the law that moved each object: of their cells [n_cells], and their nodes [n_points]. */
+    float *jacobian, *jacobian_nodes;
+    /* Curvature of the deformed surface, as modaldeform --fields has it: 1/m, 1/m, 1/m, 1/m^2 [n_points]; unit vectors [n_points, 3];
+     * its derivative [n_points, 4] 1/m^2; 1 at a boundary of the surface, else 0 [n_points]. */
+    float *k_max, *k_min, *mean_curvature, *gauss_curvature, *direction_max, *direction_min, *curvature_derivative, *boundary;
 } modal_motion_arrays;
 
 /* ---- opening ---- */

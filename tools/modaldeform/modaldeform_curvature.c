@@ -29,27 +29,6 @@ int64_t modaldeform_curvature_bytes(int64_t n_points, int64_t n_triangles)
     return n_points * (4 * 12 + 24) + 60 * n_triangles;
 }
 
-/* The mean edge at rest, which tells in which lengths the engine is to count: all that depends on it is a power of two. */
-static modal_status rest_edge(const modaldeform_input *in, double *mean_edge, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    double sum = 0.0, n = 0.0;
-    float *positions = NULL;
-    *mean_edge = 0.0;
-    for (int32_t i = 0; i < in->basis.n_shapes; i++) {
-        const modal_surface *s = &in->basis.shapes[i].surface;
-        modal_free(&positions);
-        MODAL_TRY(modal_alloc(&positions, 3 * s->n_vertices, sizeof *positions, "rest", err));
-        for (int64_t k = 0; k < 3 * s->n_vertices; k++) positions[k] = (float)s->rest_positions[k];
-        sum += modal_curvature_mean_edge(s->n_triangles, s->triangles, positions) * (double)s->n_triangles;
-        n += (double)s->n_triangles;
-    }
-    if (n > 0.0) *mean_edge = sum / n;
-done:
-    modal_free(&positions);
-    return status;
-}
-
 modal_status modaldeform_curvature_new(modaldeform_curvature **curvature, tool *t, const modaldeform_request *r,
                                        const modaldeform_input *in, modal_frame_plan *plan, modal_error *err)
 {
@@ -66,7 +45,7 @@ modal_status modaldeform_curvature_new(modaldeform_curvature **curvature, tool *
         tool_warn(t, "--fields: %lld edges whose two triangles are turned against each other: curvature changes its sign there",
                   (long long)c->topology.n_turned_edges);
     c->stage = (modal_curvature_stage){.topology = &c->topology, .areas = -1};
-    MODAL_TRY(rest_edge(in, &c->stage.mean_edge, err));
+    MODAL_TRY(modal_curvature_rest_edge(&in->basis, &c->stage.mean_edge, err));
     for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++) c->stage.arrays[i] = -1;
     for (int i = 0; i < plan->list.n; i++)
         if (plan->list.all[i].source >= MODALDEFORM_FROM_CURVATURE)

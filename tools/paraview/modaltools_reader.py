@@ -29,7 +29,8 @@ AUTOMATIC, BLOCKS, MERGED = 0, 1, 2
 MOVED, AT_REST = 0, 1
 MOVING = ("Normals", "displacement", "speed")                 # of points
 OF_CELLS = ("strain", "stress", "von_mises", "jacobian")      # of a solid's cells
-OF_NODES = ("strain_nodes", "stress_nodes", "von_mises_nodes")  # of its points
+OF_NODES = ("strain_nodes", "stress_nodes", "von_mises_nodes", "jacobian_nodes")  # of its points
+CURVATURE = ("k_max", "k_min", "mean_curvature", "gauss_curvature", "direction_max", "direction_min", "curvature_derivative", "boundary")  # of a surface's
 STILL = ("object", "material", "groups", "TextureCoordinates")
 AT_FIRST = ("Normals", "displacement", "von_mises", *STILL)
 
@@ -193,7 +194,7 @@ class _Reader(VTKPythonAlgorithmBase):
         self._path, self._basis, self._mesh, self._blocks, self._shown, self._limit = "", "", SURFACE, AUTOMATIC, MOVED, MERGE_ABOVE
         self._motion, self._stamp, self._still, self._rest = None, None, {}, {}
         self._arrays = vtkDataArraySelection()
-        for name in (*MOVING, *OF_CELLS, *OF_NODES, *STILL):
+        for name in (*MOVING, *CURVATURE, *OF_CELLS, *OF_NODES, *STILL):
             self._arrays.AddArray(name)
             if name not in AT_FIRST:
                 self._arrays.DisableArray(name)
@@ -360,8 +361,12 @@ class _Reader(VTKPythonAlgorithmBase):
         return {**points, **frame.nodes}
 
     def _surface_points(self, frame):
-        named = {"Points": frame.positions, "Normals": frame.normals, "displacement": frame.displacement, "speed": frame.speed}
+        named = {"Points": frame.positions, "Normals": frame.normals, "displacement": frame.displacement, "speed": frame.speed,
+                 **{name: getattr(frame, name) for name in self._curved()}}
         return {name: values for name, values in named.items() if values is not None}
+
+    def _curved(self):
+        return tuple(name for name in CURVATURE if self._wants(name))
 
     def _fields(self):
         return tuple(name for name in (*OF_CELLS, *OF_NODES) if self._wants(name))
@@ -396,7 +401,7 @@ class Trajectory(_Reader):
             found = motion.solid_at(frame, self._amplitude, fields=self._fields(), speed=self._wants("speed") and len(motion) > 1)
             return self._put_back(motion, self._solid_points(found)), found.cells, {"frame": frame}
         found = motion.at(frame, self._amplitude, normals=self._wants("Normals") and self._shown == MOVED,
-                          displacement=self._wants("displacement"), speed=self._wants("speed") and len(motion) > 1)
+                          displacement=self._wants("displacement"), speed=self._wants("speed") and len(motion) > 1, fields=self._curved())
         points = self._surface_points(found)
         if self._wants("Normals"):
             points.setdefault("Normals", None)  # at rest: those of rest
@@ -439,7 +444,7 @@ class Basis(_Reader):
         if self._mesh == SOLID:
             found = motion.solid_of(q, fields=self._fields())
             return self._put_back(motion, self._solid_points(found)), found.cells, shown
-        found = motion.deformer.at(q, normals=self._wants("Normals"), displacement=self._wants("displacement"))
+        found = motion.deformer.at(q, normals=self._wants("Normals"), displacement=self._wants("displacement"), fields=self._curved())
         return self._put_back(motion, self._surface_points(found)), {}, shown
 
 

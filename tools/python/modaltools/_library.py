@@ -20,8 +20,12 @@ from ._h5 import Path
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Integers = NDArray[np.int64]
-INTERFACE = 2
-FIELDS = {"strain": 6, "stress": 6, "von_mises": 1, "strain_nodes": 6, "stress_nodes": 6, "von_mises_nodes": 1}  # components
+INTERFACE = 3
+OF_CELLS = {"strain": 6, "stress": 6, "von_mises": 1, "jacobian": 1}  # of volumes: components
+CURVATURE = {"k_max": 1, "k_min": 1, "mean_curvature": 1, "gauss_curvature": 1, "direction_max": 3, "direction_min": 3, "curvature_derivative": 4,
+             "boundary": 1}  # of surfaces
+FIELDS = {"strain": 6, "stress": 6, "von_mises": 1, "strain_nodes": 6, "stress_nodes": 6, "von_mises_nodes": 1, "jacobian": 1, "jacobian_nodes": 1,
+          **CURVATURE}  # all, in the order of open.h
 
 
 class BasisMissing(FileNotFoundError):

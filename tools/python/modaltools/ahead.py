@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import threading
-from typing import Optional
+from typing import NamedTuple, Optional, Sequence
 
-from .deformer import Deformer, Frame
+from .deformer import WIDTH, Deformer, Frame
 
 _BYTES = 96 << 20  # of the frames that are made at once; as much again is held of those before them
 _FARTHEST = 16     # frames apart: what is farther is a jump
 
 
+class _Arrays(NamedTuple):
+    """What is wanted of a frame beside its positions."""
+
+    normals: bool
+    displacement: bool
+    speed: bool
+    fields: "tuple[str, ...]"
+
+    def floats(self) -> int:
+        """Of a point."""
+        return 3 + 3 * self.normals + 3 * self.displacement + self.speed + sum(WIDTH[name] for name in self.fields if name in WIDTH)
+
+
 class _Batch:
     """Frames that a thread makes: of a range, with the same arrays."""
 
-    def __init__(self, deformer: Deformer, wanted: range, arrays: "tuple[bool, bool, bool]") -> None:
+    def __init__(self, deformer: Deformer, wanted: range, arrays: _Arrays) -> None:
         self.wanted, self.arrays = wanted, arrays
         self._deformer, self._frames = deformer, list[Frame]()
         self._error: Optional[BaseException] = None
@@ -23,14 +36,13 @@ class _Batch:
         self._thread.start()
 
     def _make(self) -> None:
-        normals, displacement, speed = self.arrays
         try:
             if not self._dropped:
-                self._frames = self._deformer.some(self.wanted, normals=normals, displacement=displacement, speed=speed)
+                self._frames = self._deformer.some(self.wanted, **self.arrays._asdict())
         except BaseException as error:  # which belongs to who asks for the frame
             self._error = error
 
-    def has(self, index: int, arrays: "tuple[bool, bool, bool]") -> bool:
+    def has(self, index: int, arrays: _Arrays) -> bool:
         return index in self.wanted and arrays == self.arrays
 
     def frame(self, index: int) -> Frame:
@@ -60,8 +72,8 @@ class Ahead:
         self._step = 0
         self._lock = threading.Lock()
 
-    def frame(self, index: int, *, normals: bool = False, displacement: bool = False, speed: bool = False) -> Frame:
-        arrays = normals, displacement, speed
+    def frame(self, index: int, *, normals: bool = False, displacement: bool = False, speed: bool = False, fields: Sequence[str] = ()) -> Frame:
+        arrays = _Arrays(normals, displacement, speed, tuple(fields))
         with self._lock:
             step = 0 if self._last is None else index - self._last
             regular = step == self._step and 0 < abs(step) <= _FARTHEST
@@ -70,7 +82,7 @@ class Ahead:
             if found is None:
                 self._forget()
                 if not regular or self._deformer.back_end == "numpy":
-                    return self._deformer.frame(index, normals=normals, displacement=displacement, speed=speed)
+                    return self._deformer.frame(index, **arrays._asdict())
                 found = _Batch(self._deformer, self._row(index, step, arrays), arrays)
             try:
                 frame = found.frame(index)
@@ -84,10 +96,9 @@ class Ahead:
                 self._next = _Batch(self._deformer, rest, arrays) if len(rest) else None
             return frame
 
-    def _row(self, first: int, step: int, arrays: "tuple[bool, bool, bool]") -> range:
+    def _row(self, first: int, step: int, arrays: _Arrays) -> range:
         """As many frames as are made at once, a power of two."""
-        floats = 3 + 3 * arrays[0] + 3 * arrays[1] + arrays[2]
-        most, fit = 1, min(16, _BYTES // (4 * floats * self._deformer.n_points + 1))
+        most, fit = 1, min(16, _BYTES // (4 * arrays.floats() * self._deformer.n_points + 1))
         while 2 * most <= fit:
             most *= 2
         left = (len(self._deformer) - 1 - first) // step if step > 0 else first // -step

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._h5 import Path
-from ._library import FIELDS, Handle, Integers, Singles, find
+from ._library import FIELDS, OF_CELLS, Handle, Integers, Singles, find
 from ._numpy import NumpyHandle
 from .basis import Basis, Floats
 
-_WIDTH = {"positions": 3, "normals": 3, "displacement": 3, "speed": 1, "tangents": 4, **FIELDS}
+WIDTH = {"positions": 3, "normals": 3, "displacement": 3, "speed": 1, "tangents": 4, **FIELDS}
 _AT_ONCE, _AT_ONCE_BYTES = 16, 192 << 20  # frames, as open.h says
 _said = False
 
@@ -66,6 +66,16 @@ class Frame:
     strain_nodes: Optional[Singles] = None  # [n_points, 6], and so on
     stress_nodes: Optional[Singles] = None
     von_mises_nodes: Optional[Singles] = None
+    jacobian: Optional[Singles] = None      # [n_cells] det F
+    jacobian_nodes: Optional[Singles] = None
+    k_max: Optional[Singles] = None         # of surfaces: [n_points] 1/m
+    k_min: Optional[Singles] = None
+    mean_curvature: Optional[Singles] = None
+    gauss_curvature: Optional[Singles] = None  # 1/m^2
+    direction_max: Optional[Singles] = None    # [n_points, 3]
+    direction_min: Optional[Singles] = None
+    curvature_derivative: Optional[Singles] = None  # [n_points, 4] 1/m^2
+    boundary: Optional[Singles] = None      # [n_points], 1 at a boundary
 
 
 def _frame(arrays: dict[str, Singles], time: Optional[float]) -> Frame:
@@ -227,7 +237,8 @@ class Deformer:
     def frame(self, index: int, *, normals: bool = False, displacement: bool = False, speed: bool = False, tangents: bool = False,
               fields: Sequence[str] = ()) -> Frame:
         """A frame of the trajectory; a negative index counts from the end. IndexError where there is none. `fields` of volumes:
-        strain, stress, von_mises, and with _nodes at the nodes."""
+        strain, stress, von_mises, jacobian, and with _nodes at the nodes; of surfaces k_max, k_min, mean_curvature, gauss_curvature, direction_max,
+        direction_min, curvature_derivative, boundary."""
         index = self._index(index)
         arrays = self._arrays(normals, displacement, speed, tangents, fields)
         self._handle.frame(index, arrays)
@@ -313,8 +324,8 @@ class Deformer:
         cells = int(self.first_cells[-1])
         arrays: dict[str, Singles] = {}
         for name in wanted:
-            rows = cells if name in FIELDS and not name.endswith("_nodes") else self.n_points
-            shape = (rows,) if _WIDTH[name] == 1 else (rows, _WIDTH[name])
+            rows = cells if name in OF_CELLS else self.n_points
+            shape = (rows,) if WIDTH[name] == 1 else (rows, WIDTH[name])
             arrays[name] = self._pool.new(name, shape) if n is None else self._pool.new(f"{name} of some", (n, *shape))
         return arrays
 

@@ -8,7 +8,7 @@ two of them, larger than they are, the surface's materials and groups, the solid
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Optional
 
 import h5py
@@ -280,21 +280,21 @@ class Motion:
 
     # ---- frames ----
 
-    def at(self, place: float, amplitude: float = 1, *, normals: bool = False, displacement: bool = False, speed: bool = False) -> Frame:
+    def at(self, place: float, amplitude: float = 1, *, normals: bool = False, displacement: bool = False, speed: bool = False,
+           fields: "tuple[str, ...]" = ()) -> Frame:
         """The surfaces at a place between frames. `amplitude` multiplies what positions (and normals) have of the displacement;
-        displacement and speed stay those of the motion, speed that of the nearest frame."""
+        displacement, speed and fields (of curvature) stay those of the motion, speed that of the nearest frame."""
         whole = int(round(min(max(place, 0), len(self) - 1)))
         exact = abs(place - whole) <= _SAME or place <= 0 or place >= len(self) - 1
         if amplitude == 1 and exact:
-            return self._ahead.frame(whole, normals=normals, displacement=displacement, speed=speed)
+            return self._ahead.frame(whole, normals=normals, displacement=displacement, speed=speed, fields=fields)
         q, poses = self.coordinates(place)
-        shown = self.deformer.at(amplitude * q, poses, normals=normals, displacement=displacement and amplitude == 1)
-        moved, fast = shown.displacement, None
-        if displacement and amplitude != 1:
-            moved = self.deformer.at(q, poses, displacement=True).displacement
-        if speed:
-            fast = self.deformer.frame(whole, speed=True).speed
-        return Frame(shown.positions, shown.normals, moved, fast, float(np.interp(place, np.arange(len(self)), self.times)))
+        of_motion = amplitude == 1
+        shown = moved = self.deformer.at(amplitude * q, poses, normals=normals, displacement=displacement and of_motion, fields=fields if of_motion else ())
+        if not of_motion and (displacement or fields):
+            moved = self.deformer.at(q, poses, displacement=displacement, fields=fields)
+        fast = self.deformer.frame(whole, speed=True).speed if speed else None
+        return replace(moved, positions=shown.positions, normals=shown.normals, speed=fast, time=float(np.interp(place, np.arange(len(self)), self.times)))
 
     def _solid_deformer(self) -> Deformer:
         if self._volumes is None:
@@ -307,7 +307,7 @@ class Motion:
         amplitude as above."""
         motion = self._moving()
         whole = int(round(min(max(place, 0), len(self) - 1)))
-        if amplitude == 1 and abs(place - whole) <= _SAME and "jacobian" not in fields and self.deformer.back_end != "numpy":
+        if amplitude == 1 and abs(place - whole) <= _SAME and self.deformer.back_end != "numpy":
             found = self._solid_deformer().frame(whole, displacement=True, speed=speed, fields=fields)
             assert found.displacement is not None
             values = {name: getattr(found, name) for name in fields}
