@@ -123,10 +123,32 @@ done:
     return status;
 }
 
+/* /probes, with the extension modal_probe_velocities. */
+static modal_status look_at_probes(const modal_h5_in *in, const modal_h5_place *root, modal_snapshots_contents *c)
+{
+    modal_status status = MODAL_OK;
+    modal_h5_place probes = nowhere;
+    int64_t all[3] = {c->n_snapshots, -1, 3};
+    int there;
+    MODAL_TRY(modal_h5_uses_extension(in, root, "modal_probe_velocities", &c->probe_velocities));
+    if (c->probe_velocities && !modal_h5_has_link(root, "probes")) MODAL_TRY(modal_broken(&in->checker, "/probes", "there are none, but velocities of them"));
+    if (!modal_h5_has_link(root, "probes")) goto done;
+    MODAL_TRY(modal_h5_enter(in, root, "probes", MODAL_H5_OPTIONAL, &probes));
+    MODAL_TRY(modal_h5_read_text(in, &probes, "names", &c->probe_names));
+    MODAL_TRY(look_at_numbers(in, &probes, "displacements", MODAL_H5_REQUIRED, 3, all, &there));
+    MODAL_TRY(look_at_numbers(in, &probes, "reactions", MODAL_H5_REQUIRED, 3, all, &there));
+    if (c->probe_velocities) MODAL_TRY(look_at_numbers(in, &probes, "velocities", MODAL_H5_REQUIRED, 3, all, &there));
+    c->n_probes = all[1] > 0 ? all[1] : 0;
+    MODAL_TRY(check_names(in, c));
+done:
+    modal_h5_leave(&probes);
+    return status;
+}
+
 static modal_status look(const modal_h5_in *in, int values, modal_snapshots_contents *c)
 {
     modal_status status = MODAL_OK;
-    modal_h5_place root = nowhere, probes = nowhere;
+    modal_h5_place root = nowhere;
     int64_t dims[3] = {-1, -1, 3};
     int there;
     MODAL_TRY(modal_h5_check_root(in, "snapshots", 1));
@@ -143,21 +165,12 @@ static modal_status look(const modal_h5_in *in, int values, modal_snapshots_cont
     MODAL_TRY(look_at_times(in, &root, c));
     MODAL_TRY(look_at_field(in, &root, "velocities", MODAL_H5_OPTIONAL, dims, values, &c->velocities));
     MODAL_TRY(look_at_field(in, &root, "internal_forces", MODAL_H5_OPTIONAL, dims, values, &c->forces));
-    int64_t all[3] = {dims[0], -1, 3};
     MODAL_TRY(look_at_energy(in, &root, c));
     MODAL_TRY(look_at_parts(in, &root, c));
-    if (modal_h5_has_link(&root, "probes")) {
-        MODAL_TRY(modal_h5_enter(in, &root, "probes", MODAL_H5_OPTIONAL, &probes));
-        MODAL_TRY(modal_h5_read_text(in, &probes, "names", &c->probe_names));
-        MODAL_TRY(look_at_numbers(in, &probes, "displacements", MODAL_H5_REQUIRED, 3, all, &there));
-        MODAL_TRY(look_at_numbers(in, &probes, "reactions", MODAL_H5_REQUIRED, 3, all, &there));
-        c->n_probes = all[1] > 0 ? all[1] : 0;
-        MODAL_TRY(check_names(in, c));
-    }
+    MODAL_TRY(look_at_probes(in, &root, c));
     MODAL_TRY(modal_snapshots_solid_look(in, &root, c->n_nodes, &c->solid, &c->has_solid));
     MODAL_TRY(modal_provenance_read(in, &root, MODAL_H5_OPTIONAL, &c->provenance, &c->n_provenance));
 done:
-    modal_h5_leave(&probes);
     modal_h5_leave(&root);
     return status;
 }

@@ -7,9 +7,9 @@
 #include "formats/h5/provenance_h5.h"
 #include "lib/base/memory.h"
 
-enum { TIMES, DISPLACEMENTS, VELOCITIES, FORCES, ENERGY, PARTS, PROBE_DISPLACEMENTS, PROBE_REACTIONS, ARRAYS };
+enum { TIMES, DISPLACEMENTS, VELOCITIES, FORCES, ENERGY, PARTS, PROBE_DISPLACEMENTS, PROBE_REACTIONS, PROBE_VELOCITIES, ARRAYS };
 static const char *const names[ARRAYS] = {"times", "displacements", "velocities", "internal_forces",
-                                          "energy", "energy_parts", "displacements", "reactions"};
+                                          "energy", "energy_parts", "displacements", "reactions", "velocities"};
 
 struct modal_snapshots_out {
     hid_t file, probes, arrays[ARRAYS];
@@ -22,6 +22,7 @@ static modal_status make_arrays(modal_snapshots_out *o, const modal_snapshots_he
     const modal_h5_type field = h->single ? MODAL_H5_F32 : MODAL_H5_F64;
     const int64_t nodes[3] = {0, h->n_nodes, 3}, probes[3] = {0, h->n_probes, 3}, energy[2] = {0, h->n_energies};
     const int64_t parts[2] = {0, h->n_parts}, one = 0;
+    static const char *const extensions[] = {"modal_energy_parts", "modal_energy_parts modal_probe_velocities", "modal_probe_velocities"};
     MODAL_TRY(modal_h5_make_growing(o->file, names[TIMES], MODAL_H5_F64, 1, &one, &o->arrays[TIMES], err));
     MODAL_TRY(modal_h5_make_growing(o->file, names[DISPLACEMENTS], field, 3, nodes, &o->arrays[DISPLACEMENTS], err));
     if (h->velocities)
@@ -29,14 +30,13 @@ static modal_status make_arrays(modal_snapshots_out *o, const modal_snapshots_he
     if (h->forces) MODAL_TRY(modal_h5_make_growing(o->file, names[FORCES], field, 3, nodes, &o->arrays[FORCES], err));
     if (h->n_energies > 0)
         MODAL_TRY(modal_h5_make_growing(o->file, names[ENERGY], MODAL_H5_F64, 2, energy, &o->arrays[ENERGY], err));
-    if (h->n_parts > 0) {
-        MODAL_TRY(modal_h5_write_text(o->file, "extensions_used", "modal_energy_parts", err));
-        MODAL_TRY(modal_h5_make_growing(o->file, names[PARTS], MODAL_H5_F64, 2, parts, &o->arrays[PARTS], err));
-    }
+    if (h->n_parts > 0) MODAL_TRY(modal_h5_make_growing(o->file, names[PARTS], MODAL_H5_F64, 2, parts, &o->arrays[PARTS], err));
+    if (h->n_parts > 0 || h->n_probes > 0)
+        MODAL_TRY(modal_h5_write_text(o->file, "extensions_used", extensions[h->n_parts > 0 ? h->n_probes > 0 : 2], err));
     if (h->n_probes == 0) goto done;
     MODAL_TRY(modal_h5_make_group(o->file, "probes", &o->probes, err));
     MODAL_TRY(modal_h5_write_text(o->probes, "names", h->probe_names, err));
-    for (int k = PROBE_DISPLACEMENTS; k <= PROBE_REACTIONS; k++)
+    for (int k = PROBE_DISPLACEMENTS; k < ARRAYS; k++)
         MODAL_TRY(modal_h5_make_growing(o->probes, names[k], MODAL_H5_F64, 3, probes, &o->arrays[k], err));
 done:
     return status;
@@ -68,7 +68,7 @@ modal_status modal_snapshots_out_add(modal_snapshots_out *o, const modal_snapsho
 {
     modal_status status = MODAL_OK;
     const double *const values[ARRAYS] = {&s->time, s->displacements, s->velocities, s->forces, s->energies, s->parts,
-                                          s->probe_displacements, s->probe_reactions};
+                                          s->probe_displacements, s->probe_reactions, s->probe_velocities};
     for (int k = 0; k < ARRAYS; k++)
         if (o->arrays[k] >= 0) MODAL_TRY(modal_h5_add_row(o->arrays[k], names[k], o->n, MODAL_H5_F64, values[k], err));
     o->n++;

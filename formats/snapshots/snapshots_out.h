@@ -13,7 +13,7 @@ typedef struct modal_snapshots_head {
     int single;             /* 1: displacements, velocities and forces are stored in float32 */
     int velocities, forces; /* 1: they are there */
     int64_t n_energies, n_parts; /* columns of /energy and /energy_parts (modal_energy_parts.md), or 0 */
-    int64_t n_probes;       /* 0: no /probes */
+    int64_t n_probes;       /* 0: no /probes; else with velocities (modal_probe_velocities.md) */
     const char *probe_names; /* one a line */
     const modal_snapshots_solid *solid; /* /solid, or NULL */
     int32_t n_provenance;
@@ -23,7 +23,7 @@ typedef struct modal_snapshots_head {
 /* Arrays are [n_nodes, 3], [n_energies], [n_parts] and [n_probes, 3]; those that the head does not have are not read. */
 typedef struct modal_snapshot {
     double time;
-    const double *displacements, *velocities, *forces, *energies, *parts, *probe_displacements, *probe_reactions;
+    const double *displacements, *velocities, *forces, *energies, *parts, *probe_displacements, *probe_reactions, *probe_velocities;
 } modal_snapshot;
 
 typedef struct modal_snapshots_out modal_snapshots_out;

@@ -267,13 +267,20 @@ def check_probes():
         move("d.msh", scene, {}, "--fixed", "box:-1,-1,-1:1,1,1e-6", "--arithmetic", arithmetic, "--probes", "p.csv")
         with open("p.csv") as f:
             head, *lines = f.read().splitlines()
-        check(head.startswith('time_s,"up, ""left"" ux_m",') and head.endswith(",lid fz_N") and head.count("foot") == 6, head)
+        check(head.startswith('time_s,"up, ""left"" ux_m",') and head.endswith(",lid fz_N") and head.count("foot") == 9 and ",lid vy_m/s," in head, head)
         table = np.array([[float(v) for v in line.split(",")] for line in lines])
-        check(table.shape == (61, 19), table.shape)
+        check(table.shape == (61, 28), table.shape)
         with h5py.File("o.h5") as o:
-            frames = np.concatenate([o["probes/displacements"][:], o["probes/reactions"][:]], axis=2).reshape(-1, 18)
+            frames = np.concatenate([o["probes/" + name][:] for name in ("displacements", "velocities", "reactions")], axis=2).reshape(-1, 27)
             check(np.array_equal(table[::7, 0], o["times"][:]) and np.array_equal(table[::7, 1:], frames), "frames")
-        check(np.abs(table[:, 18]).max() > 0, "the lid pushes")
+        check(np.abs(table[:, 27]).max() > 0, "the lid pushes")
+        # a velocity is that of the step which led there, of nodes and bodies
+        values = table[:, 1:].reshape(61, 3, 3, 3)
+        ways = np.diff(values[:, :, 0], axis=0) / np.diff(table[:, 0])[:, None, None]
+        largest = np.abs(ways).max()
+        check(np.abs(values[1:, :, 1] - ways).max() <= (1e-5 if arithmetic == "float32" else 1e-10) * largest and largest > 0, "velocities")
+        lid, moving = values[1:, 2, 1, 2], table[1:, 0] <= 0.05
+        check(not values[0, :, 1].any() and moving.any() and np.abs(lid[moving] + 0.06).max() < 1e-9 and lid[-1] == 0, "the lid's velocity", lid)
         os.remove("p.csv")
     err = move("d.msh", {**scene, "contacts": [], "probes": []}, {}, "--probes", "p.csv", code=3)
     check("--probes" in err and not os.path.exists("p.csv"), err)

@@ -17,7 +17,7 @@ typedef struct run_head {
 } run_head;
 
 /* The arrays of a frame, in the order of the file. */
-enum { FRAME = 8 };
+enum { FRAME = 9 };
 
 static void pieces_of(const run *w, const modal_snapshot *f, modal_solid_piece all[FRAME])
 {
@@ -26,7 +26,8 @@ static void pieces_of(const run *w, const modal_snapshot *f, modal_solid_piece a
     const modal_solid_piece list[FRAME] = {
         {&f->time, 8}, {f->displacements, field}, {f->velocities, fields[MODALTLED_VELOCITIES] ? field : 0},
         {f->forces, fields[MODALTLED_FORCES] ? field : 0}, {f->energies, fields[MODALTLED_ENERGY] ? 8 * MODAL_TLED_ENERGIES : 0},
-        {f->parts, fields[MODALTLED_ENERGY] ? 8 * MODAL_TLED_PARTS : 0}, {f->probe_displacements, probes}, {f->probe_reactions, probes}};
+        {f->parts, fields[MODALTLED_ENERGY] ? 8 * MODAL_TLED_PARTS : 0}, {f->probe_displacements, probes},
+        {f->probe_reactions, probes}, {f->probe_velocities, probes}};
     memcpy(all, list, sizeof list);
 }
 
@@ -97,7 +98,7 @@ static modal_status new_reading(reading *r, run *w, int64_t frame_bytes, modal_e
     pieces_of(w, &r->frame, all);
     at[0] = r->values;
     for (int k = 1; k < FRAME; k++) at[k] = at[k - 1] + all[k - 1].length / 8;
-    r->frame = (modal_snapshot){0, at[1], at[2], at[3], at[4], at[5], at[6], at[7]};
+    r->frame = (modal_snapshot){0, at[1], at[2], at[3], at[4], at[5], at[6], at[7], at[8]};
     return MODAL_OK;
 }
 

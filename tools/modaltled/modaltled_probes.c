@@ -26,31 +26,35 @@ done:
     return status;
 }
 
-modal_status modaltled_probes_measure(run *w, double *probe_u, double *probe_f, modal_error *err)
+modal_status modaltled_probes_measure(run *w, const run_probes *to, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const double time = modal_tled_motion_time(w->motion, modal_tled_motion_steps(w->motion));
+    const double time = modal_tled_motion_time(w->motion, modal_tled_motion_steps(w->motion)), step = modal_tled_motion_before(w->motion);
     int32_t p = 0;
     MODAL_TRY(modal_tled_motion_reactions(w->motion, w->reactions, err));
     for (int32_t i = 0; i < w->c->scene.n_actions; i++) {
         const modal_tled_nodes *nodes = &w->c->nodes[i];
         if (w->c->scene.actions[i].kind != MODAL_SOLID_PROBE) continue;
         for (int c = 0; c < 3; c++) {
-            double mean = 0, sum = 0;
+            double u = 0, v = 0, f = 0;
             for (int64_t k = 0; k < nodes->n; k++) {
-                mean += w->u[3 * (int64_t)nodes->nodes[k] + c];
-                sum += w->reactions[3 * (int64_t)nodes->nodes[k] + c];
+                const int64_t at = 3 * (int64_t)nodes->nodes[k] + c;
+                u += w->u[at], v += w->v[at], f += w->reactions[at];
             }
-            probe_u[3 * p + c] = mean / (double)nodes->n, probe_f[3 * p + c] = sum;
+            to->u[3 * p + c] = u / (double)nodes->n, to->v[3 * p + c] = v / (double)nodes->n, to->f[3 * p + c] = f;
         }
         p++;
     }
-    /* a body: how far it has gone, and what it does to the solid */
-    MODAL_TRY(modal_tled_motion_touches(w->motion, probe_f + 3 * p, err));
+    /* a body: how far it has gone, how fast in the last step, and what it does to the solid */
+    MODAL_TRY(modal_tled_motion_touches(w->motion, to->f + 3 * p, err));
     for (int32_t i = 0; i < w->c->scene.n_contacts; i++, p++) {
-        double place[6];
+        double place[6], before[6];
         modal_tled_contact_place(&w->c->scene.contacts[i], time, place);
-        for (int c = 0; c < 3; c++) probe_u[3 * p + c] = place[c] - w->c->scene.contacts[i].at[c];
+        modal_tled_contact_place(&w->c->scene.contacts[i], time - step, before);
+        for (int c = 0; c < 3; c++) {
+            to->u[3 * p + c] = place[c] - w->c->scene.contacts[i].at[c];
+            to->v[3 * p + c] = step > 0 ? (place[c] - before[c]) / step : 0;
+        }
     }
 done:
     return status;
@@ -69,11 +73,12 @@ static void put_name(FILE *file, const char *name, int length, const char *what)
 static modal_status put_line(run *w, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    MODAL_TRY(modal_tled_motion_state(w->motion, w->u, NULL, err));
-    MODAL_TRY(modaltled_probes_measure(w, w->line_u, w->line_f, err));
+    const double *const all[3] = {w->line.u, w->line.v, w->line.f};
+    MODAL_TRY(modal_tled_motion_state(w->motion, w->u, w->v, err));
+    MODAL_TRY(modaltled_probes_measure(w, &w->line, err));
     fprintf(w->probes, "%.17g", modal_tled_motion_time(w->motion, modal_tled_motion_steps(w->motion)));
     for (int32_t p = 0; p < w->n_probes; p++)
-        for (int k = 0; k < 6; k++) fprintf(w->probes, ",%.17g", k < 3 ? w->line_u[3 * p + k] : w->line_f[3 * p + k - 3]);
+        for (int k = 0; k < 9; k++) fprintf(w->probes, ",%.17g", all[k / 3][3 * p + k % 3]);
     fputc('\n', w->probes);
     if (ferror(w->probes)) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be written, %s", w->r->probes_path, strerror(errno));
 done:
@@ -82,7 +87,7 @@ done:
 
 modal_status modaltled_probes_begin(run *w, modal_error *err)
 {
-    static const char *const columns[6] = {"ux_m", "uy_m", "uz_m", "fx_N", "fy_N", "fz_N"};
+    static const char *const columns[9] = {"ux_m", "uy_m", "uz_m", "vx_m/s", "vy_m/s", "vz_m/s", "fx_N", "fy_N", "fz_N"};
     modal_status status = MODAL_OK;
     if (!w->r->probes_path) return MODAL_OK;
     if (w->n_probes == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "--probes: the scene has neither probes nor contacts");
@@ -91,7 +96,7 @@ modal_status modaltled_probes_begin(run *w, modal_error *err)
     fprintf(w->probes, "time_s");
     for (const char *name = w->probe_names; *name;) {
         const int length = (int)strcspn(name, "\n");
-        for (int k = 0; k < 6; k++) put_name(w->probes, name, length, columns[k]);
+        for (int k = 0; k < 9; k++) put_name(w->probes, name, length, columns[k]);
         name += length + (name[length] == '\n');
     }
     fputc('\n', w->probes);

@@ -43,12 +43,14 @@ static modal_status new_arrays(run *w, modal_error *err)
     struct {
         double **to;
         int64_t count;
-    } all[5 + 3 * MODAL_TLED_SLOTS] = {{&w->u, probes > 0 ? n : 0}, {&w->reactions, probes > 0 ? n : 0}, {&w->own_forces, forces ? n : 0},
-                                       {&w->line_u, probes}, {&w->line_f, probes}};
-    for (int k = 0; k < MODAL_TLED_SLOTS; k++) {
-        all[5 + 3 * k].to = &w->beside[k].forces, all[5 + 3 * k].count = forces ? n : 0;
-        all[6 + 3 * k].to = &w->beside[k].probe_u, all[6 + 3 * k].count = probes;
-        all[7 + 3 * k].to = &w->beside[k].probe_f, all[7 + 3 * k].count = probes;
+    } all[4 + MODAL_TLED_SLOTS + 3 * (MODAL_TLED_SLOTS + 1)] = {{&w->u, probes > 0 ? n : 0}, {&w->v, probes > 0 ? n : 0},
+                                                                {&w->reactions, probes > 0 ? n : 0}, {&w->own_forces, forces ? n : 0}};
+    int used = 4;
+    for (int k = 0; k <= MODAL_TLED_SLOTS; k++) {
+        run_probes *p = k < MODAL_TLED_SLOTS ? &w->beside[k].probes : &w->line;
+        double **const arrays[] = {&p->u, &p->v, &p->f};
+        if (k < MODAL_TLED_SLOTS) all[used].to = &w->beside[k].forces, all[used++].count = forces ? n : 0;
+        for (int a = 0; a < 3; a++) all[used].to = arrays[a], all[used++].count = probes;
     }
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].count > 0) MODAL_TRY(modal_alloc_zero(all[i].to, all[i].count, sizeof(double), "frame", err));
@@ -58,12 +60,12 @@ done:
 
 static void free_arrays(run *w)
 {
-    double **const all[] = {&w->u, &w->reactions, &w->own_forces, &w->line_u, &w->line_f};
+    double **const all[] = {&w->u, &w->v, &w->reactions, &w->own_forces};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) modal_free(all[i]);
-    for (int k = 0; k < MODAL_TLED_SLOTS; k++) {
-        modal_free(&w->beside[k].forces);
-        modal_free(&w->beside[k].probe_u);
-        modal_free(&w->beside[k].probe_f);
+    for (int k = 0; k <= MODAL_TLED_SLOTS; k++) {
+        run_probes *p = k < MODAL_TLED_SLOTS ? &w->beside[k].probes : &w->line;
+        if (k < MODAL_TLED_SLOTS) modal_free(&w->beside[k].forces);
+        modal_free(&p->u), modal_free(&p->v), modal_free(&p->f);
     }
 }
 
@@ -135,7 +137,7 @@ static modal_status write_frame(void *context, const modal_tled_frame *f, modal_
     modal_status status = MODAL_OK;
     run *w = context;
     const run_frame *b = &w->beside[f->slot];
-    const modal_snapshot frame = {f->time, f->u, f->velocity, b->forces, b->energies, b->parts, b->probe_u, b->probe_f};
+    const modal_snapshot frame = {f->time, f->u, f->velocity, b->forces, b->energies, b->parts, b->probes.u, b->probes.f, b->probes.v};
     for (int64_t i = 0; i < w->c->model.solid.n_nodes; i++) {
         const double *u = f->u + 3 * i;
         w->largest_square = fmax(w->largest_square, u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
@@ -154,7 +156,7 @@ static modal_status make_frame(run *w, modal_error *err)
     int slot;
     MODAL_TRY(modal_tled_frames_slot(w->frames, &slot, err));
     run_frame *b = &w->beside[slot];
-    if (fields[MODALTLED_ENERGY] || fields[MODALTLED_FORCES] || w->n_probes > 0) MODAL_TRY(modal_tled_motion_state(w->motion, w->u, NULL, err));
+    if (fields[MODALTLED_ENERGY] || fields[MODALTLED_FORCES] || w->n_probes > 0) MODAL_TRY(modal_tled_motion_state(w->motion, w->u, w->v, err));
     if (fields[MODALTLED_ENERGY]) {
         MODAL_TRY(modal_tled_motion_energy(w->motion, &w->c->forces, b->energies, b->parts, err));
         for (int k = 0; k < MODAL_TLED_BALANCE; k++) w->largest_energy = fmax(w->largest_energy, fabs(b->energies[k]));
@@ -165,7 +167,7 @@ static modal_status make_frame(run *w, modal_error *err)
         for (int64_t i = 0; i < w->c->model.solid.n_nodes; i++)
             memcpy(b->forces + 3 * (int64_t)w->c->model.node_from[i], w->own_forces + 3 * i, 3 * sizeof(double));
     }
-    if (w->n_probes > 0) MODAL_TRY(modaltled_probes_measure(w, b->probe_u, b->probe_f, err));
+    if (w->n_probes > 0) MODAL_TRY(modaltled_probes_measure(w, &b->probes, err));
     MODAL_TRY(modal_tled_frames_take(w->frames, err));
 done:
     return status;

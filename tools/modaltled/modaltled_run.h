@@ -11,10 +11,16 @@
 #include "lib/tled/frames.h"
 #include "tools/modaltled/modaltled.h"
 
+/* Displacements, velocities and forces of all probes: [n_probes, 3] each. */
+typedef struct run_probes {
+    double *u, *v, *f;
+} run_probes;
+
 /* What a frame has beside u and velocities; those that are not asked for are NULL. */
 typedef struct run_frame {
     double energies[MODAL_TLED_ENERGIES], parts[MODAL_TLED_PARTS];
-    double *forces, *probe_u, *probe_f;
+    double *forces;
+    run_probes probes;
 } run_frame;
 
 typedef struct run {
@@ -29,7 +35,7 @@ typedef struct run {
     /* of this one: */
     modal_tled_frames *frames;
     run_frame beside[MODAL_TLED_SLOTS];
-    double *u, *own_forces, *reactions; /* of the state at hand; u and reactions where there are probes */
+    double *u, *v, *own_forces, *reactions; /* of the state at hand; u, v and reactions where there are probes */
     double worst_balance, largest_energy;
     modal_tled_follow follow;
     int32_t n_probes;
@@ -40,7 +46,7 @@ typedef struct run {
     int64_t first_frame, first_step; /* 0, or the next one after a restart */
     modaltled_outputs *outputs;
     FILE *probes; /* of every step, or NULL */
-    double *line_u, *line_f; /* [n_probes, 3] of its lines */
+    run_probes line; /* of its lines */
     void *state; /* [state_bytes]: head, motion and, until steady, what the relaxation goes on from */
     int64_t state_bytes, steady_bytes;
     int64_t n_looks; /* until steady */
@@ -55,10 +61,10 @@ modal_status modaltled_checkpoint_state(run *w, int64_t next, modal_error *err);
 modal_status modaltled_checkpoint_steady(void *run_at_hand, const void *at, modal_error *err);
 void modaltled_checkpoint_end(run *w);
 
-/* Counts and names the probes: those of the scene, then its bodies. Measures them at the state at hand, whose u is there: means and
- * sums over the nodes of each; of a body how far it has gone and what it does to the solid; into probe_u and probe_f [n_probes, 3]. */
+/* Counts and names the probes: those of the scene, then its bodies. Measures them at the state at hand, whose u and v are there: means and
+ * sums over the nodes of each; of a body how far it has gone, how fast it went there, and what it does to the solid. */
 modal_status modaltled_probes_name(run *w, modal_error *err);
-modal_status modaltled_probes_measure(run *w, double *probe_u, double *probe_f, modal_error *err);
+modal_status modaltled_probes_measure(run *w, const run_probes *to, modal_error *err);
 /* --probes, if it is there: begins the file; moves on to n steps, or fewer where
  * the step has shrunk, with a line for each; ends the file, which `keeps` tells to keep. */
 modal_status modaltled_probes_begin(run *w, modal_error *err);

@@ -179,7 +179,12 @@ def check_snapshots(file):
             probes = file.array("/probes/displacements", "f64", (len(u), None, 3))
             if names is not None and probes is not None:
                 file.must(len(names.split("\n") if names else []) == probes.shape[1], "/probes@names", "are not one a probe")
-            file.array("/probes/reactions", "f64", (len(u), None if probes is None else probes.shape[1], 3))
+            shape = (len(u), None if probes is None else probes.shape[1], 3)
+            file.array("/probes/reactions", "f64", shape)
+            if "modal_probe_velocities" in file.extensions:
+                file.array("/probes/velocities", "f64", shape)
+        else:
+            file.must("modal_probe_velocities" not in file.extensions, "/probes", "are not there, but velocities of them")
         if file.has("/solid"):
             check_its_solid(file, u.shape[1])
         file.provenance("/provenance", optional=True)
