@@ -10,6 +10,7 @@ import numpy as np
 
 import images
 import looks
+from damage import replaced
 from looks import levels, repository, sound, validate
 from tool_run import must, run
 
@@ -181,12 +182,6 @@ def check_packed(rgba):
         run("modalinfo", bad[-1], code=3, says=says)
         must(says in run("modalinfo", bad[-1], "--check", code=1).stdout, says, "is not listed")
 
-    def replace(path, values):
-        def change(f):
-            del f[path]
-            f[path] = values
-        return change
-
     def put(path, at, value):
         return lambda f: f[path].__setitem__(at, value)
 
@@ -195,8 +190,8 @@ def check_packed(rgba):
     broken(put("materials/values", (0, 0, 0), np.nan), "/materials/values: material 0, number 0")
     broken(put("materials/images", (0, 0), 3), "/materials/images: row 0: outside [-1, 3), 3")
     broken(put("materials/images", (0, 0), 2), "/materials/images: material 0: image 2 has another role")
-    broken(replace("materials/names", np.frombuffer(b"a\nb\n", "u1")), "/materials/names: 2 names of 3")
-    broken(replace("images/names", np.frombuffer(b"a\n\nb\n", "u1")), "/images/names: byte 2")
+    broken(replaced("materials/names", np.frombuffer(b"a\nb\n", "u1")), "/materials/names: 2 names of 3")
+    broken(replaced("images/names", np.frombuffer(b"a\n\nb\n", "u1")), "/images/names: byte 2")
     broken(put("images/role", 0, 2), "/images/role: image 0: neither 0 nor 1, 2")
     broken(put("images/cutoff", 1, 2), "/images/cutoff: image 1: neither -1 nor 0 to 1, 2")
     broken(put("images/scale", (1, 1), 0.5), "/images/scale: image 1: not what the layout has, 0.5")
@@ -204,10 +199,10 @@ def check_packed(rgba):
     broken(put("images/layer", 1, 1), "/images/layer: image 2: layer 1 is not there, or another's")
     broken(put("images/layer", 1, -1), "/images/layer: image 1: layer -1 is not there, or another's")
     broken(lambda f: f.__delitem__("classes/0001/level_02"), "/classes/0001/level_02: missing")
-    broken(replace("classes/0001/level_01", np.zeros((2, 2, 2, 4), "u1")), "/classes/0001/level_01: shape must be [2, 1, 2, 4]")
+    broken(replaced("classes/0001/level_01", np.zeros((2, 2, 2, 4), "u1")), "/classes/0001/level_01: shape must be [2, 1, 2, 4]")
     broken(lambda f: f.__setitem__("classes/0001/level_03", np.zeros((2, 1, 1, 4), "u1")), "has a level after that of one texel, level_03")
-    broken(replace("classes/0001/level_00", np.zeros((3, 2, 4, 4), "u1")), "/classes/0001/level_01: shape must be [3, 1, 2, 4]")
-    broken(replace("classes/0001/level_00", np.zeros((0, 2, 4, 4), "u1")), "must be 1 to 2048 layers")
+    broken(replaced("classes/0001/level_00", np.zeros((3, 2, 4, 4), "u1")), "/classes/0001/level_01: shape must be [3, 1, 2, 4]")
+    broken(replaced("classes/0001/level_00", np.zeros((0, 2, 4, 4), "u1")), "must be 1 to 2048 layers")
     got = validate(bad, 1)
     must("a sound" not in got and all(f"{name}: /" in got for name in bad), "the validator takes one of these:", got)
     with open("i.h5", "rb") as f:

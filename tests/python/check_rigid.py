@@ -12,6 +12,7 @@ import tempfile
 import h5py
 import numpy as np
 
+from damage import replaced
 from tool_run import binaries, must, run
 
 repository = os.path.abspath(sys.argv[2])
@@ -156,21 +157,15 @@ def refuse():
         run("modaldeform", bad[-1], "w", code=3, says=says)
         must(says in run("modalinfo", bad[-1], "--check", code=1).stdout, says, "is not listed")
 
-    def put(name, values):
-        def change(f):
-            del f[name]
-            f[name] = values
-        return change
-
     refused(lambda f: f.attrs.__setitem__("modal_version", np.bytes_("1.2")), "/mode_offsets: object 1: has no coordinates, which is for version 2.0")
-    refused(put("frame_objects", np.array([2, 1], "i4")), "/frame_objects: row 1: not ascending, or no object, 1")
-    refused(put("frame_objects", np.array([1, 5], "i4")), "/frame_objects: row 1: not ascending, or no object, 5")
-    refused(put("frame_objects", np.array([-1, 1], "i4")), "/frame_objects: row 0: not ascending, or no object, -1")
-    refused(put("frame_objects", np.array([1], "i4")), "/frames: shape must be")
-    refused(put("still_frames", np.zeros((3, 3, 4))), "/frames: ")
-    refused(put("still_frames", np.zeros((2, 3, 4))), "/still_frames: shape must be [3, 3, 4]")
+    refused(replaced("frame_objects", np.array([2, 1], "i4")), "/frame_objects: row 1: not ascending, or no object, 1")
+    refused(replaced("frame_objects", np.array([1, 5], "i4")), "/frame_objects: row 1: not ascending, or no object, 5")
+    refused(replaced("frame_objects", np.array([-1, 1], "i4")), "/frame_objects: row 0: not ascending, or no object, -1")
+    refused(replaced("frame_objects", np.array([1], "i4")), "/frames: shape must be")
+    refused(replaced("still_frames", np.zeros((3, 3, 4))), "/frames: ")
+    refused(replaced("still_frames", np.zeros((2, 3, 4))), "/still_frames: shape must be [3, 3, 4]")
     refused(lambda f: f.__delitem__("still_frames"), "/still_frames: missing")
-    refused(put("mode_offsets", np.array([0, 5, 5, 4, 5, 5])), "/mode_offsets")
+    refused(replaced("mode_offsets", np.array([0, 5, 5, 4, 5, 5])), "/mode_offsets")
     must("a sound" not in validate(*bad, code=1), "the validator takes one of these")
 
 

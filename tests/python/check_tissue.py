@@ -14,6 +14,7 @@ import time
 import h5py
 import numpy as np
 
+from damage import replaced
 from soft_box import box
 
 folder, source = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
@@ -56,13 +57,6 @@ def broken(path, change, said):
     check(got.returncode == 1, "validator", said, got.stdout, got.stderr)
 
 
-def replace(name, values):
-    def change(f):
-        del f[name]
-        f[name] = values
-    return change
-
-
 MUSCLE = {"mu": 1e3, "bulk": 1e5, "density": 1060, "law": "logarithmic", "fibres": {"stiffness": 5e3, "direction": [0, 0, 2]},
           "prony": {"isochoric": [[0.3, 0.05], [0.2, 1]], "volumetric": [[0.1, 0.5]]}}
 
@@ -98,10 +92,10 @@ def check_materials():
     with h5py.File("m.h5") as m, h5py.File("f.h5") as f:
         check(m.attrs["content_hash"] == f.attrs["content_hash"], "no hash covers them")
     place = "shapes/0000/volume/materials/0000"
-    broken("f.h5", replace("shapes/0000/modal_laws/fibres", 2 * got), "must have the length 1 or 0")
-    broken("m.h5", replace(f"{place}/fibre", [0, 0, 1.1]), "must have the length 1")
-    broken("m.h5", replace(f"{place}/prony_isochoric", [[0.5, 1.0], [0.5, 2.0]]), "must be < 1")
-    broken("m.h5", replace(f"{place}/prony_volumetric", [[0.5, 0.0]]), "the time must be > 0")
+    broken("f.h5", replaced("shapes/0000/modal_laws/fibres", 2 * got), "must have the length 1 or 0")
+    broken("m.h5", replaced(f"{place}/fibre", [0, 0, 1.1]), "must have the length 1")
+    broken("m.h5", replaced(f"{place}/prony_isochoric", [[0.5, 1.0], [0.5, 2.0]]), "must be < 1")
+    broken("m.h5", replaced(f"{place}/prony_volumetric", [[0.5, 0.0]]), "the time must be > 0")
     broken("m.h5", lambda f: f[place].attrs.create("law", np.bytes_("linea")), "must be linear, stvk, neo_hookean or logarithmic")
 
     def refused(said, **changes):
@@ -144,22 +138,22 @@ def check_snapshots():
         types, law, mass = f["solid/element_type"][:], f["solid/element_law"][:], f["solid/mass"][:]
     worse = energy.copy()
     worse[3, 5] += 1e-3 * abs(energy).max()
-    broken("s.h5", replace("energy", worse), "/energy: snapshot 3: the balance is")
+    broken("s.h5", replaced("energy", worse), "/energy: snapshot 3: the balance is")
     check("energy_parts" in info["fields"] and "probe_velocities" in info["fields"], info["fields"])
-    broken("s.h5", replace("probes/velocities", np.zeros((len(energy), 3, 3))), "/probes/velocities: shape must be")
-    broken("s.h5", replace("energy_parts", np.full((len(energy), 2), -1e-9)), "/energy_parts: snapshot 0: hourglass control stores less than nothing")
-    broken("s.h5", replace("energy_parts", np.zeros((len(energy), 3))), "/energy_parts: shape must be")
+    broken("s.h5", replaced("probes/velocities", np.zeros((len(energy), 3, 3))), "/probes/velocities: shape must be")
+    broken("s.h5", replaced("energy_parts", np.full((len(energy), 2), -1e-9)), "/energy_parts: snapshot 0: hourglass control stores less than nothing")
+    broken("s.h5", replaced("energy_parts", np.zeros((len(energy), 3))), "/energy_parts: shape must be")
     broken("s.h5", lambda f: f.__delitem__("energy"), "/energy_parts: there is no /energy")
     types[5] = 6
-    broken("s.h5", replace("solid/element_type", types), "/solid/element_type: value 5: must be 0 to 5, is 6")
+    broken("s.h5", replaced("solid/element_type", types), "/solid/element_type: value 5: must be 0 to 5, is 6")
     types[5] = 2
-    broken("s.h5", replace("solid/element_type", types), "/solid/element_offsets: row 5: a HEX8 has 8 nodes, the row 4")
+    broken("s.h5", replaced("solid/element_type", types), "/solid/element_offsets: row 5: a HEX8 has 8 nodes, the row 4")
     law[7] = 0
-    broken("s.h5", replace("solid/element_law", law), "/solid/element_law: value 7: must be 1 to 3, is 0")
+    broken("s.h5", replaced("solid/element_law", law), "/solid/element_law: value 7: must be 1 to 3, is 0")
     mass[1] = 0
-    broken("s.h5", replace("solid/mass", mass), "/solid/mass: value 1: must be finite and > 0, is 0")
-    broken("s.h5", replace("solid/element_material", np.full(e, 1, "i4")), "/solid/element_material: row 0: outside [0, 1), 1")
-    broken("s.h5", replace("solid/groups/0000/nodes", np.array([3, 2], "i4")), "/solid/groups/0000/nodes")
+    broken("s.h5", replaced("solid/mass", mass), "/solid/mass: value 1: must be finite and > 0, is 0")
+    broken("s.h5", replaced("solid/element_material", np.full(e, 1, "i4")), "/solid/element_material: row 0: outside [0, 1), 1")
+    broken("s.h5", replaced("solid/groups/0000/nodes", np.array([3, 2], "i4")), "/solid/groups/0000/nodes")
     broken("s.h5", lambda f: f["probes"].attrs.create("names", np.bytes_("tip")), "/probes@names: 1 names of 2 probes")
     broken("s.h5", lambda f: f["displacements"].__setitem__((2, n - 1, 1), np.nan), "/displacements")
     broken("s.h5", lambda f: f["times"].__setitem__(2, 0.0), "/times: snapshot 2: not increasing")

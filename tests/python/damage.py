@@ -1,8 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seeded damage: of the bytes of a file, and of one chunk of a dataset."""
+"""Damage: seeded, of the bytes of a file and of one chunk of a dataset; other values in the place of a dataset."""
 import zlib
 
 import h5py
+
+
+def replaced(path, values):
+    """What makes a dataset of a file anew, of these values."""
+    def change(file):
+        del file[path]
+        file[path] = values
+    return change
 
 
 def damage_bytes(data, chance):
