@@ -13,6 +13,7 @@
 typedef struct state {
     double *u, *low, *d; /* [n_nodes, 4], low [n_nodes, 8] */
     float *viscous;      /* the back end's own; NULL: 0 */
+    modal_tled_work work; /* of steps before */
 } state;
 
 typedef struct result {
@@ -48,7 +49,6 @@ static result step(harness *h, const modal_tled_layout *layout, const motion *m,
 {
     const int64_t n_held = layout->solid->n_held, n_signals = layout->solid->n_signals;
     const modal_tled_watch watch = {-1, -1, 0};
-    const modal_tled_work none = {0};
     modal_error err = {0};
     result r = {give(h, layout, start->u, 4), is_double(layout) || layout->packs_low ? NULL : give(h, layout, start->low, 8),
                 give(h, layout, start->d, 4), NULL, NULL, NULL, NULL, NULL, NULL};
@@ -58,7 +58,7 @@ static result step(harness *h, const modal_tled_layout *layout, const motion *m,
     r.touches = work && layout->solid->n_contacts > 0
                     ? harness_new_output(h, 6 * layout->solid->n_contacts * layout->solid->n_touching, 0, NULL) : NULL;
     r.watch = harness_new_output(h, sizeof watch / 4, 0, (const float *)&watch);
-    r.work = work ? harness_new_output(h, sizeof(modal_tled_work) / 4, 0, (const float *)&none) : NULL;
+    r.work = work ? harness_new_output(h, sizeof(modal_tled_work) / 4, 0, (const float *)&start->work) : NULL;
     r.reactions = work ? harness_new_output(h, 6 * n_held, 0, NULL) : NULL;
     r.stiffest = work ? harness_new_output(h, 2, 0, NULL) : NULL;
     const modal_tled_step_task task = {
@@ -562,14 +562,19 @@ static void check(harness *h, const modal_tled_solid *solid, modal_tled_precisio
     memcpy(u, kept->host, (size_t)kept->count * 4);
     float *viscous = harness_alloc(layout->viscous_bytes / 4 + 1, 4);
     if (seven.viscous) memcpy(viscous, seven.viscous->host, (size_t)layout->viscous_bytes);
+    float *reactions = harness_alloc(6 * solid->n_held + 1, 4);
+    memcpy(reactions, seven.reactions->host, 24 * (size_t)solid->n_held);
+    modal_tled_work work;
+    memcpy(&work, seven.work->host, sizeof work);
     now.viscous = harness_alloc(layout->viscous_bytes / 4 + 1, 4);
     memset(now.viscous, 0, (size_t)layout->viscous_bytes);
     for (int64_t k = 0; k < 7; k++) {
         const motion single = {.first = many.first + k, .n_steps = 1, .step = 1e-4, .before = 1e-4, .alpha = 30,
                                .gravity = many.gravity + 3 * k, .signals = many.signals + k * solid->n_signals};
         harness_case(h, "%lld steps one by one", (long long)k + 1);
-        last = step(h, layout, &single, &now, 0);
+        last = step(h, layout, &single, &now, 1);
         harness_fetch(h);
+        memcpy(&now.work, last.work->host, sizeof now.work);
         for (int64_t i = 0; i < 4 * solid->n_nodes; i++) { /* all words, the compensation among them */
             now.u[i] = value(layout, last.u, i), now.d[i] = value(layout, last.d, i);
         }
@@ -580,7 +585,10 @@ static void check(harness *h, const modal_tled_solid *solid, modal_tled_precisio
     if (memcmp(u, last.u->host, (size_t)last.u->count * 4) != 0) harness_fail(h, "seven steps are not seven times one");
     if (last.viscous && memcmp(last.viscous->host, viscous, (size_t)layout->viscous_bytes) != 0)
         harness_fail(h, "seven steps of Prony terms are not seven times one");
-    free(u), free(viscous);
+    if (memcmp(&now.work, &work, sizeof work) != 0) harness_fail(h, "works of seven steps are not those of seven times one");
+    if (memcmp(last.reactions->host, reactions, 24 * (size_t)solid->n_held) != 0)
+        harness_fail(h, "reactions after seven steps are not those after seven times one");
+    free(u), free(viscous), free(reactions);
 
     harness_case(h, "a turned element");
     const int32_t node = solid->n_tetrahedra > 0 ? solid->tetrahedra[4 * (solid->n_tetrahedra / 2)] : solid->hexahedra[0];
@@ -600,6 +608,25 @@ static void check(harness *h, const modal_tled_solid *solid, modal_tled_precisio
     free_state(&start), free_state(&now);
     free(m.gravity), free(m.signals), free(many.gravity), free(many.signals);
     modal_tled_layout_free(&layout);
+}
+
+/* What comes on top of laws, alone: fibres or Prony terms of neo-Hookean materials; mixed: some elements have none. */
+static void check_alone(harness *h, tled_elements elements, int fibres, int mixed)
+{
+    modal_tled_solid *s = tled_solid_new(h, 3, 5, 4, elements, TLED_RICH, 1);
+    modal_tled_material *materials = (modal_tled_material *)s->materials; /* the solid's own */
+    int32_t *of = (int32_t *)s->material;
+    for (int k = 0; k < TLED_RICH; k++) {
+        materials[k].law = MODAL_TLED_NEO_HOOKEAN, materials[k].averages = 0;
+        if (fibres) materials[k].n_terms = 0;
+        else materials[k].fibre = 0;
+    }
+    for (int64_t e = 0; !mixed && e < s->n_tetrahedra + s->n_hexahedra; e++) of[e] = 4;
+    s->n_faces = 0;
+    harness_case(h, "elements %d, %s alone%s", elements, fibres ? "fibres" : "Prony terms", mixed ? ", of some" : "");
+    check(h, s, MODAL_TLED_FLOAT32, 5e-4, 1e-4);
+    check(h, s, MODAL_TLED_FLOAT64, 5e-4, 1e-4);
+    tled_solid_free(s);
 }
 
 static void run(harness *h)
@@ -630,6 +657,8 @@ static void run(harness *h)
                 }
                 tled_solid_free(s);
             }
+    for (int k = 0; k < 8 && !h->tiny; k++)
+        check_alone(h, k & 4 ? TLED_HEXAHEDRA : TLED_TETRAHEDRA, k & 1, k & 2);
 }
 
 int main(int argc, char **argv) { return harness_main(argc, argv, "tled_step", run); }
