@@ -358,23 +358,44 @@ void modal_flow_probe_free(modal_flow_probe *p)
     *p = (modal_flow_probe){0};
 }
 
-static void probe_vertex(const modal_sheets *s, int32_t triangle, const double *position, int32_t samples[8], float weights[8])
+/* Of the place x of the cell that begins at c, on a triangle; returns 0 where the triangle does not meet it. */
+static int probe_place(const modal_sheets *s, int32_t triangle, const int64_t c[3], const double x[3], int32_t samples[8], float weights[8])
 {
-    double x[3], w[8];
-    int64_t c[3], corners[8];
-    for (int k = 0; k < 3; k++) {
-        x[k] = (position[k] - s->frame.origin[k]) * s->frame.scale;
-        c[k] = (int64_t)floor(x[k]);
-        x[k] -= (double)c[k];
-    }
+    double w[8];
+    int64_t corners[8];
     const int32_t piece = modal_sheets_piece(s, c, triangle);
-    if (piece < 0) return; /* of a triangle without area */
+    if (piece < 0) return 0;
     modal_sheets_corners(s, piece, corners);
     modal_sheets_weights(corners, x, w);
     for (int k = 0; k < 8; k++) {
         samples[k] = (int32_t)corners[k];
         weights[k] = (float)w[k];
     }
+    return 1;
+}
+
+/* Nothing where the triangle has no area. */
+static void probe_vertex(const modal_sheets *s, int32_t triangle, const double *position, int32_t samples[8], float weights[8])
+{
+    double x[3];
+    int64_t c[3];
+    for (int k = 0; k < 3; k++) {
+        x[k] = (position[k] - s->frame.origin[k]) * s->frame.scale;
+        c[k] = (int64_t)floor(x[k]);
+        x[k] -= (double)c[k];
+    }
+    probe_place(s, triangle, c, x, samples, weights);
+}
+
+static modal_status new_probe(int64_t n, const char *what, modal_flow_probe *p, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    *p = (modal_flow_probe){.n = n};
+    MODAL_TRY(modal_alloc(&p->samples, 8 * n, sizeof *p->samples, what, err));
+    MODAL_TRY(modal_alloc_zero(&p->weights, 8 * n, sizeof *p->weights, what, err));
+    memset(p->samples, -1, (size_t)(8 * n) * sizeof *p->samples);
+done:
+    return status;
 }
 
 modal_status modal_flow_probe_new(const modal_sheets *s, int64_t n_vertices, modal_flow_probe *p, modal_error *err)
@@ -382,12 +403,9 @@ modal_status modal_flow_probe_new(const modal_sheets *s, int64_t n_vertices, mod
     modal_status status = MODAL_OK;
     const int64_t n_triangles = s->octree->n_triangles;
     int32_t *of = NULL; /* a triangle of each vertex */
-    *p = (modal_flow_probe){.n = n_vertices};
+    MODAL_TRY(new_probe(n_vertices, "vertices", p, err));
     MODAL_TRY(modal_alloc(&of, n_vertices, sizeof *of, "vertices", err));
-    MODAL_TRY(modal_alloc(&p->samples, 8 * n_vertices, sizeof *p->samples, "vertices", err));
-    MODAL_TRY(modal_alloc_zero(&p->weights, 8 * n_vertices, sizeof *p->weights, "vertices", err));
     memset(of, -1, (size_t)n_vertices * sizeof *of);
-    memset(p->samples, -1, (size_t)(8 * n_vertices) * sizeof *p->samples);
     for (int64_t t = n_triangles - 1; t >= 0; t--) { /* of each the first that has an area */
         double corner[9], u[3], w[3], normal[3];
         modal_octree_corners(&s->frame, s->triangles + 3 * t, corner);
@@ -401,6 +419,25 @@ modal_status modal_flow_probe_new(const modal_sheets *s, int64_t n_vertices, mod
 done:
     modal_free(&of);
     return status;
+}
+
+modal_status modal_flow_probe_texels(const modal_sheets *s, const modal_octree_atlas *a, modal_flow_probe *p, int64_t *n_lost, modal_error *err)
+{
+    const modal_status status = new_probe(a->n_rows, "texels", p, err);
+    int64_t lost = 0;
+    if (status != MODAL_OK) return status;
+#pragma omp parallel for schedule(static) reduction(+ : lost)
+    for (int64_t i = 0; i < a->n_rows; i++) {
+        int64_t c[3];
+        double x[3];
+        for (int k = 0; k < 3; k++) {
+            c[k] = modal_morton_squeeze((uint64_t)s->octree->keys[a->samples[i]] >> k);
+            x[k] = (double)a->places[3 * i + k];
+        }
+        lost += !probe_place(s, a->triangles[i], c, x, p->samples + 8 * i, p->weights + 8 * i);
+    }
+    *n_lost = lost;
+    return MODAL_OK;
 }
 
 void modal_flow_read(const modal_flow_probe *p, const float *areas, const float *masses, const float *more, float *values)

@@ -6,6 +6,7 @@
 #define MODAL_OCTREE_FLOW_H
 
 #include "kernels/device.h"
+#include "lib/model/octree_atlas.h"
 #include "lib/model/octree_flow.h"
 #include "lib/octree/sheets.h"
 
@@ -63,6 +64,8 @@ typedef struct modal_flow_probe {
 
 /* At the vertices [n_vertices] of the surface; those of no triangle have no samples. The caller frees it, also after an error. */
 modal_status modal_flow_probe_new(const modal_sheets *sheets, int64_t n_vertices, modal_flow_probe *probe, modal_error *err);
+/* At what each row of an atlas shows. *n_lost counts rows that no sheet of the surface has; they have no samples. */
+modal_status modal_flow_probe_texels(const modal_sheets *sheets, const modal_octree_atlas *atlas, modal_flow_probe *probe, int64_t *n_lost, modal_error *err);
 void modal_flow_probe_free(modal_flow_probe *probe);
 
 /* values [probe->n]: kg/m^2 of the surface at rest, of masses [n_samples] kg; `more` [n_samples] is added to them, or NULL. */

@@ -10,32 +10,15 @@ import struct
 import subprocess
 import sys
 import tempfile
-import zlib
 
 import h5py
 import numpy as np
 
-from images import from_linear, to_linear
+from images import from_linear, read_png, to_linear
 from looks import paint_box, read_glb
 from tool_run import must, run
 
 REPOSITORY = sys.argv[2]
-
-
-def read_png(name):
-    """[height, width, 3 or 4], the highest row first: 8 or 16 bits, filter "up"."""
-    data, at, body = open(name, "rb").read(), 8, b""
-    while at < len(data):
-        length, kind = struct.unpack(">I4s", data[at:at + 8])
-        if kind == b"IHDR":
-            width, height, bits, colour = struct.unpack(">IIBB", data[at + 8:at + 18])
-        body += data[at + 8:at + 8 + length] if kind == b"IDAT" else b""
-        at += length + 12
-    n = {2: 3, 6: 4}[colour]
-    rows = np.frombuffer(zlib.decompress(body), np.uint8).reshape(height, width * n * bits // 8 + 1)
-    must((rows[:, 0] == 2).all(), "filter")
-    values = np.cumsum(rows[:, 1:], 0, dtype=np.uint8)
-    return (values if bits == 8 else values.view(">u2")).reshape(height, width, n)
 
 
 def read_obj(name):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Liquid on a surface that deforms. usage: check_flow.py BIN_FOLDER REPOSITORY
 modaltex flow: what falls and what is there, the sequence and its textures by both checkers, going on from a checkpoint, threads and back
-ends, textures without neighbours, the rules of /flow broken one by one; what is refused."""
+ends, images of frames, textures without neighbours, the rules of /flow broken one by one; what is refused."""
 import filecmp
 import json
 import os
@@ -11,6 +11,7 @@ import tempfile
 import h5py
 import numpy as np
 
+from images import read_png
 from looks import paint_box, put, validate
 from tool_run import must, run
 
@@ -98,6 +99,50 @@ def check_restart():
     run("modaltex", "flow", "t.h5", "other.h5", "none", "--restart", "k.h5", code=3, says="k.h5: of another texture than other.h5")
 
 
+def check_images():
+    """Images of frames beside the last texture at what their texels show; even dirt is even; threads and a restart; what is refused."""
+    run("modaltex", "flow", "t.h5", "tex.h5", "none", "--images", "wetness", code=3, says="tex.h5: has no atlas, as --images needs: modaltex bake --keep")
+    shutil.copy("tex.h5", "kept.h5")
+    run("modaltex", "bake", "kept.h5", "b.h5", "white.png", "--size", 200, "--own-charts", "--keep", "-q")
+    most = float(frames("o", "wetness").max())
+    words = ("--images", "wetness", "--range", f"0,{most:.9g}")
+    run("modaltex", "flow", "t.h5", "kept.h5", "i", *RAIN, *words, "--texture", "last2.h5", "-j", 2)
+    run("modalinfo", "i", "--check")
+    must(sorted(os.listdir("i/png")) == [f"{k:06}.png" for k in range(11)] and (frames("i", "wetness") == frames("o", "wetness")).all(), os.listdir("i"))
+    must("atlas" in h5py.File("last2.h5") and "image" not in h5py.File("last2.h5")["atlas"], "the last texture keeps an image of other values")
+    with h5py.File("kept.h5") as f, h5py.File("last2.h5") as last:
+        key, values = f["samples/key"][:], last["samples/values"][:, 0].astype(float)
+        sample, place, texel = f["atlas/sample"][:], f["atlas/place"][:].astype(float), f["atlas/texel"][:]
+        bits = int(np.log2(f["tree"].attrs["n"])) * int(f["tree"].attrs["depth"])
+    lower = np.stack([sum(((key[sample] >> (3 * i + k)) & 1) << i for i in range(bits)) for k in range(3)], 1)
+    want = np.zeros(len(sample))
+    for k in range(8):
+        d = np.array([k & 1, k >> 1 & 1, k >> 2])
+        corner = np.searchsorted(key, sum(((lower + d)[:, a] >> i & 1) << (3 * i + a) for a in range(3) for i in range(bits)))
+        want += np.prod(np.where(d, place, 1 - place), 1) * values[corner]
+    image = read_png("i/png/000010.png")
+    got = image.reshape(-1, 3)[texel].astype(float)
+    off = np.abs(got[:, 0] - np.clip(255 * want / most, 0, 255))  # texels weigh samples by their areas, too
+    must((got == got[:, :1]).all() and np.median(off) <= 3 and off.mean() <= 8 and got.std() > 20, "texels", np.median(off), off.mean(), got.std())
+    must((read_png("i/png/000000.png") == 0).all() and image.min(axis=(0, 1)).max() < 100, "the first frame is dry")
+    run("modaltex", "flow", "t.h5", "kept.h5", "i1", *RAIN, *words, "-j", 1)
+    run("modaltex", "flow", "t.h5", "kept.h5", "i2", *RAIN, *words, "--frames", "0:5", "--checkpoint", "ki.h5", "-j", 3)
+    dirt = RAIN.index("--dirt")
+    run("modaltex", "flow", "t.h5", "kept.h5", "i3", *RAIN[:dirt], *RAIN[dirt + 2:], *words, "--restart", "ki.h5")
+    for k in range(11):
+        name = f"i/png/{k:06}.png"
+        must(filecmp.cmp(name, f"i1/png/{k:06}.png", shallow=False), "threads", k)
+        must(filecmp.cmp(name, f"i2/png/{k:06}.png" if k < 5 else f"i3/png/{k - 5:06}.png", shallow=False), "restart", k)
+    run("modaltex", "flow", "t.h5", "kept.h5", "even", "--dirt", 0.5, "--images", "dirt", "--frames", "0:2")
+    must((read_png("even/png/000001.png") == 128).all(), "even dirt", np.unique(read_png("even/png/000001.png")))
+    for more, says in ((("--images", "mud"), "--images: not wetness or dirt, mud"), (("--range", "0,1"), "--range: needs --images"),
+                       (("--images", "wetness", "--range", "1,0"), "--range: the second must be above the first, 1,0"),
+                       (("--images", "dirt"), "--images: there is no dirt without --dirt")):
+        run("modaltex", "flow", "t.h5", "kept.h5", "none", *more, code=2, says=says)
+    run("modaltex", "flow", "t.h5", "kept.h5", "i", *RAIN, *words, code=2, says="i/")
+    must(not os.path.exists("none"), "none is there")
+
+
 def check_broken():
     def change(name, do):
         shutil.copy("c.h5", "bad.h5")
@@ -151,6 +196,7 @@ def main():
         check_rain()
         check_source()
         check_restart()
+        check_images()
         check_broken()
         check_refused()
     print("flow ok")

@@ -37,6 +37,24 @@ def write_png(name, texels, **more):
         f.write(png_bytes(texels, **more))
 
 
+def read_png(name):
+    """[height, width, 3 or 4], the highest row first: 8 or 16 bits, filter "up"."""
+    with open(name, "rb") as f:
+        data, at, body = f.read(), 8, b""
+    while at < len(data):
+        length, kind = struct.unpack(">I4s", data[at:at + 8])
+        if kind == b"IHDR":
+            width, height, bits, colour = struct.unpack(">IIBB", data[at + 8:at + 18])
+        body += data[at + 8:at + 8 + length] if kind == b"IDAT" else b""
+        at += length + 12
+    n = {2: 3, 6: 4}[colour]
+    lines = np.frombuffer(zlib.decompress(body), np.uint8).reshape(height, width * n * bits // 8 + 1)
+    if not (lines[:, 0] == 2).all():
+        raise ValueError(f"{name}: a filter other than up")
+    values = np.cumsum(lines[:, 1:], 0, dtype=np.uint8)
+    return (values if bits == 8 else values.view(">u2")).reshape(height, width, n)
+
+
 def to_linear(s):
     return np.where(s <= 0.04045, s / 12.92, ((s + 0.055) / 1.055) ** 2.4)
 

@@ -120,6 +120,8 @@ COMMANDS = [
             ["o/sequence.vtkhdf", "o/sequence.xdmf", "o/manifest.json", "r.json"]),
     Command("modaltex", "look {lk.obj} {n.json} --report {r.json}", ["lk.obj", "lk.mtl"], ["n.json", "r.json"]),
     Command("modaltex", "pack {lk.json} {n.h5} --report {r.json}", ["lk.json", "lk.png"], ["n.h5", "r.json"]),
+    Command("modaltex", "bake {oc.h5} {a.h5} {n.png} --own-charts --size 64 --report {r.json}", ["oc.h5", "a.h5"],
+            ["n.png", "n.look.json", "n.obj", "r.json"]),
     Command("modaltex", "paint {oc.h5} {n.h5} --surface {a.h5} --normals {coarse.obj} --report {r.json}", ["oc.h5", "a.h5", "coarse.obj"], ["n.h5", "r.json"]),
     Command("modalbench", "uq octree --quick --backend cpu -j1 --surface {fine.obj} --folder . --json {n.json} --report {r.json}", ["fine.obj"],
             ["n.json", "r.json"]),

@@ -23,6 +23,8 @@ static const tool_option options[] = {
     {"dirt", 0, "D", "0", "kg/m^2 on all of the surface at first; liquid carries it along.", 0},
     {"film", 0, "F", "0.1", "kg/m^2 (0.1 mm of water) of liquid with which half of the dirt moves along.", 0},
     {"texture", 0, "TEX.h5", NULL, "Also write the wetness of the last frame as a texture, for sample and bake.", TOOL_WRITES},
+    {"images", 0, "wetness|dirt", NULL, "Also write OUT/png/000000.png, ...: each frame by the texture's atlas (modaltex bake --keep), in grey.", 0},
+    {"range", 0, "LOW,HIGH", "0,1", "kg/m^2 that are black and white in --images.", 0},
     {"checkpoint", 0, "FILE", NULL, "Keep there what is needed to go on: the texture with the state.", TOOL_WRITES},
     {"checkpoint-every", 0, "N", "100", "Frames between checkpoints; one more comes after the last.", 0},
     {"restart", 0, "FILE", NULL, "Go on from a checkpoint of the same texture; OUT has the frames after it.", TOOL_READS},
@@ -96,6 +98,12 @@ static modal_status read_request(tool *t, modaltex_flow_request *r, modal_error 
     MODAL_TRY(tool_integer(a, "checkpoint-every", 1, INT32_MAX, &r->checkpoint_every, err));
     if (r->restart && tool_count(a, "dirt")) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--dirt: --restart has what there is of it");
     if (r->restart && r->checkpoint) tool_files_continue(r->restart, r->checkpoint);
+    r->images = tool_value(a, "images");
+    if (r->images && strcmp(r->images, "wetness") != 0 && strcmp(r->images, "dirt") != 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--images: not wetness or dirt, %s", r->images);
+    MODAL_TRY(tool_parse_numbers(tool_value(a, "range"), 2, r->range, "--range", err));
+    if (!(r->range[1] > r->range[0])) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--range: the second must be above the first, %s", tool_value(a, "range"));
+    if (!r->images && tool_count(a, "range")) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--range: needs --images");
     MODAL_TRY(tool_threads(t, &r->threads, err));
     omp_set_num_threads(r->threads); /* the CPU back end takes it from the thread that opens it */
     MODAL_TRY(modal_device_open(&r->device, tool_value(a, "backend"), err));

@@ -15,6 +15,8 @@
 typedef struct modaltex_flow_request {
     const char *trajectory, *texture, *folder, *basis;
     const char *checkpoint, *restart, *last; /* or NULL; last: the texture of the last frame */
+    const char *images; /* "wetness" or "dirt"; NULL: none */
+    double range[2];    /* kg/m^2 that are black and white in them */
     int64_t object, checkpoint_every;
     tool_slice frames;
     int force, threads;
@@ -36,7 +38,8 @@ typedef struct modaltex_flow_input {
     double *times;                             /* [n] s */
     modal_surface_mesh surface;                /* of the object's shape, at rest */
     modal_octree_file file;
-    modal_flow_probe probe;
+    modal_flow_probe probe, texels; /* of vertices; of what the atlas's texels show */
+    int64_t n_lost;                 /* of the latter without a place on the surface */
     modal_flow_state state;
 } modaltex_flow_input;
 
@@ -45,7 +48,8 @@ enum { MODALTEX_FLOW_OUTPUTS = 3 };
 typedef struct modaltex_flow_output {
     int folder_made, complete;
     tool_output files[MODALTEX_FLOW_OUTPUTS]; /* sequence, sidecar, manifest */
-    tool_output last, checkpoint;
+    tool_output last, checkpoint, images;
+    char *images_path;
     char *paths[MODALTEX_FLOW_OUTPUTS];
     void *writer;
 } modaltex_flow_output;
@@ -54,6 +58,19 @@ typedef struct modaltex_flow_output {
 
 modal_status modaltex_flow_read(tool *t, const modaltex_flow_request *r, modaltex_flow_input *in, modal_error *err);
 void modaltex_flow_free(modaltex_flow_input *in);
+
+/* ---- modaltex_flow_images.c ---- */
+
+typedef struct modaltex_flow_images modaltex_flow_images;
+
+/* Of the atlas of the input's texture, into `folder`, which is borrowed as the input is. */
+modal_status modaltex_flow_images_new(modaltex_flow_images **images, const modaltex_flow_request *r, const modaltex_flow_input *in, const char *folder,
+                                      modal_error *err);
+/* Takes the next frame: masses and `more` (or NULL) [n_samples] kg. */
+modal_status modaltex_flow_images_add(modaltex_flow_images *images, const float *areas, const float *masses, const float *more, modal_error *err);
+/* Writes what is held. */
+modal_status modaltex_flow_images_flush(modaltex_flow_images *images, modal_error *err);
+modaltex_flow_images *modaltex_flow_images_delete(modaltex_flow_images *images); /* NULL is fine; returns NULL */
 
 /* ---- modaltex_flow_frames.c ---- */
 

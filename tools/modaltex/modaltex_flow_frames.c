@@ -31,6 +31,13 @@ modal_status modaltex_flow_begin(const modaltex_flow_request *r, modaltex_flow_o
     out->last.option = "--texture";
     if (r->last) MODAL_TRY(tool_output_begin(&out->last, r->last, r->force, err));
     out->checkpoint.option = "--checkpoint";
+    if (r->images) {
+        const int64_t length = (int64_t)strlen(r->folder) + 5;
+        MODAL_TRY(modal_alloc(&out->images_path, length, 1, "name", err));
+        snprintf(out->images_path, (size_t)length, "%s/png", r->folder);
+        MODAL_TRY(tool_files_write(out->images_path, 1, NULL, &out->images, err));
+        MODAL_TRY(tool_numbered_begin(&out->images, out->images_path, "png", r->force, err));
+    }
     const int goes_on = r->restart && r->checkpoint && strcmp(r->restart, r->checkpoint) == 0; /* it may replace what it went on from */
     if (r->checkpoint) MODAL_TRY(tool_output_begin(&out->checkpoint, r->checkpoint, r->force || goes_on, err));
 done:
@@ -40,12 +47,13 @@ done:
 void modaltex_flow_end(const modaltex_flow_request *r, modaltex_flow_output *out, modal_error *err)
 {
     modal_sequence_vtkhdf.abort(&out->writer);
-    tool_output *all[] = {&out->files[0], &out->files[1], &out->files[2], &out->last, &out->checkpoint};
-    for (int i = 0; i < 5; i++) {
+    tool_output *all[] = {&out->files[0], &out->files[1], &out->files[2], &out->last, &out->checkpoint, &out->images};
+    for (int i = 0; i < 6; i++) {
         tool_output_name_error(all[i], err);
         tool_output_discard(all[i]);
     }
     for (int i = 0; i < MODALTEX_FLOW_OUTPUTS; i++) modal_free(&out->paths[i]);
+    modal_free(&out->images_path);
     if (!out->complete) tool_folder_discard(r->folder, out->folder_made);
 }
 
@@ -111,8 +119,10 @@ typedef struct running {
     modaltex_flow_output *out;
     modal_deformer *deformer;
     modal_flow *flow;
+    modaltex_flow_images *images; /* or NULL */
     float *arrays[3]; /* of all points */
     int64_t n_steps, n_flat, flat_frames;
+    double writing, drawing; /* s that the sequence and the images took */
 } running;
 
 static modal_status open_deformer(running *w, modal_error *err)
@@ -150,7 +160,13 @@ static modal_status make_frame(running *w, int64_t i, modal_error *err)
     modal_flow_read(&in->probe, o->areas, s->liquid, s->wetness, w->arrays[WETNESS] + in->first_point);
     if (s->dirt) modal_flow_read(&in->probe, o->areas, s->dirt, NULL, w->arrays[DIRT] + in->first_point);
     const modal_frames frames = {.n_frames = 1, .arrays = {w->arrays[POINTS], w->arrays[WETNESS], s->dirt ? w->arrays[DIRT] : NULL}};
+    const double start = tool_seconds();
     MODAL_TRY(modal_sequence_vtkhdf.add(w->out->writer, &frames, err));
+    const double written = tool_seconds();
+    const int dirty = w->r->images && strcmp(w->r->images, "dirt") == 0;
+    if (w->images) MODAL_TRY(modaltex_flow_images_add(w->images, o->areas, dirty ? s->dirt : s->liquid, dirty ? NULL : s->wetness, err));
+    w->writing += written - start;
+    w->drawing += tool_seconds() - written;
 done:
     return status;
 }
@@ -166,6 +182,9 @@ static modal_status make_frames(running *w, modal_error *err)
         if (!r->checkpoint || ((i + 1) % r->checkpoint_every && i + 1 < w->in->n)) continue;
         MODAL_TRY(write_checkpoint(w->t, r, w->in, &w->out->checkpoint, i + 1 < w->in->n, err));
     }
+    const double start = tool_seconds();
+    if (w->images) MODAL_TRY(modaltex_flow_images_flush(w->images, err));
+    w->drawing += tool_seconds() - start;
 done:
     return status;
 }
@@ -201,8 +220,8 @@ static modal_status commit(running *w, const modal_sequence_info *info, modal_er
     modal_status status = MODAL_OK;
     modaltex_flow_output *out = w->out;
     const modaltex_flow_input *in = w->in;
-    tool_folder_output listed[MODALTEX_FLOW_OUTPUTS];
-    tool_output *all[MODALTEX_FLOW_OUTPUTS];
+    tool_folder_output listed[MODALTEX_FLOW_OUTPUTS + 1];
+    tool_output *all[MODALTEX_FLOW_OUTPUTS + 1];
     modal_manifest_file *files = NULL;
     char *text = NULL;
     int64_t bytes = 0;
@@ -215,14 +234,20 @@ static modal_status commit(running *w, const modal_sequence_info *info, modal_er
                                .n_frames = in->n, .first_time = in->times[0], .last_time = in->times[in->n - 1], .n_points = in->n_points,
                                .n_triangles = in->n_triangles, .order = "user", .normals = "none", .n_fields = info->arrays.n, .fields = fields};
     MODAL_TRY(modal_sequence_vtkhdf.end(&out->writer, &target, info, err));
-    for (int i = 0; i < MODALTEX_FLOW_OUTPUTS; i++) {
-        listed[i] = (tool_folder_output){names[i], kinds[i], NULL, out->files[i].temporary, 0};
-        all[i] = &out->files[i];
+    int n = 0;
+    for (; n < MODALTEX_FLOW_OUTPUTS - 1; n++) {
+        listed[n] = (tool_folder_output){names[n], kinds[n], NULL, out->files[n].temporary, 0};
+        all[n] = &out->files[n];
     }
-    MODAL_TRY(tool_folder_files(listed, MODALTEX_FLOW_OUTPUTS - 1, in->n, &files, &text, &manifest.n_files, &bytes, err));
+    if (w->images) {
+        listed[n] = (tool_folder_output){"png", "png", "png", out->images.temporary, 0};
+        all[n++] = &out->images;
+    }
+    all[n] = &out->files[MODALTEX_FLOW_OUTPUTS - 1];
+    MODAL_TRY(tool_folder_files(listed, n, in->n, &files, &text, &manifest.n_files, &bytes, err));
     manifest.files = files;
     MODAL_TRY(modal_manifest_write(out->files[MODALTEX_FLOW_OUTPUTS - 1].temporary, &manifest, err));
-    status = tool_outputs_commit(all, MODALTEX_FLOW_OUTPUTS, NULL, err);
+    status = tool_outputs_commit(all, n + 1, NULL, err);
     out->complete = !all[0]->temporary;
     if (out->complete) tool_folder_keep(w->r->folder);
 done:
@@ -251,15 +276,20 @@ modal_status modaltex_flow_run(tool *t, const modaltex_flow_request *r, modaltex
     MODAL_TRY(modal_sequence_vtkhdf.size(&info, &disk, &memory, err));
     MODAL_TRY(modal_disk_check(r->folder, r->folder, (double)disk, err));
     MODAL_TRY(modal_sequence_vtkhdf.begin(&out->writer, &target, &info, err));
+    if (r->images) MODAL_TRY(modaltex_flow_images_new(&w.images, r, in, out->images.temporary, err));
     MODAL_TRY(open_deformer(&w, err));
     MODAL_TRY(modal_device_select(&r->device, err));
     MODAL_TRY(modal_flow_new(&w.flow, &r->device, &in->file.octree, in->surface.positions, in->surface.triangles, &r->settings, &in->state, err));
     MODAL_TRY(make_frames(&w, err));
-    tool_stage(t, "flow", tool_seconds() - start, -1);
+    tool_stage(t, "flow", tool_seconds() - start - w.writing - w.drawing, -1);
+    if (r->images) tool_stage(t, "images", w.drawing, -1);
     MODAL_TRY(write_last(t, r, in, out, err));
+    const double written = tool_seconds();
     MODAL_TRY(commit(&w, &info, err));
+    tool_stage(t, "sequence", w.writing + tool_seconds() - written, disk);
     report(&w);
 done:
+    modaltex_flow_images_delete(w.images);
     modal_flow_delete(w.flow);
     modal_deformer_delete(w.deformer);
     for (int i = 0; i < 3; i++) modal_free(&w.arrays[i]);

@@ -18,6 +18,7 @@ void modaltex_flow_free(modaltex_flow_input *in)
     modal_surface_mesh_free(&in->surface);
     modal_octree_file_free(&in->file);
     modal_flow_probe_free(&in->probe);
+    modal_flow_probe_free(&in->texels);
     modal_flow_state_free(&in->state);
     modal_free(&in->basis_path);
     modal_free(&in->inputs);
@@ -62,6 +63,8 @@ static modal_status connect(tool *t, const modaltex_flow_request *r, modaltex_fl
     }
     if (!o->neighbours) MODAL_TRY(modal_octree_connect(&sheets, &t->progress, o, err));
     MODAL_TRY(modal_flow_probe_new(&sheets, s->n_vertices, &in->probe, err));
+    if (r->images) MODAL_TRY(modal_flow_probe_texels(&sheets, &in->file.atlas, &in->texels, &in->n_lost, err));
+    if (in->n_lost > 0) tool_warn(t, "--images: %lld texels have no place on the surface, they are black", (long long)in->n_lost);
     tool_stage(t, "neighbours", tool_seconds() - start, -1);
 done:
     modal_sheets_free(&sheets);
@@ -95,6 +98,7 @@ modal_status modaltex_flow_read(tool *t, const modaltex_flow_request *r, modalte
     MODAL_TRY(read_motion(r, in, err));
     MODAL_TRY(modal_octree_read(r->texture, &in->file, err));
     modal_flow_state_free(&in->file.flow); /* that of --restart counts */
+    if (r->images && in->file.atlas.n_rows == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: has no atlas, as --images needs: modaltex bake --keep makes it", r->texture);
     const char *paths[] = {r->trajectory, in->basis_path, r->texture, r->restart};
     for (int i = 0; i < 4; i++)
         if (paths[i]) MODAL_TRY(tool_add_input(paths[i], &in->inputs, &in->inputs_used, &in->inputs_room, err));
@@ -106,6 +110,7 @@ modal_status modaltex_flow_read(tool *t, const modaltex_flow_request *r, modalte
         MODAL_TRY(modal_flow_state_new(&in->file.octree, r->dirt, &in->state, err));
         in->state.time = in->trajectory.times[in->start];
     }
+    if (r->images && strcmp(r->images, "dirt") == 0 && !in->state.dirt) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--images: there is no dirt without --dirt");
     MODAL_TRY(modal_alloc(&in->times, in->n, sizeof *in->times, "times", err));
     for (int64_t i = 0; i < in->n; i++) in->times[i] = in->trajectory.times[in->start + i * in->step];
 done:

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modaltex flow --images: of each frame an image by the texture's atlas. Frames are held until there is one for each thread; then each thread fills, encodes
+ * and writes one. */
+#include <math.h>
+#include <string.h>
+
+#include "formats/images/png_write.h"
+#include "formats/sequences/file_out.h"
+#include "kernels/push_pull/push_pull.h"
+#include "lib/base/memory.h"
+#include "tools/modaltex/modaltex_flow.h"
+
+struct modaltex_flow_images {
+    const modal_octree_atlas *atlas;
+    const modal_flow_probe *probe;
+    const char *folder; /* temporary */
+    double range[2];
+    int n, most;      /* frames that are held */
+    int64_t first;    /* number of the first of them */
+    float *values;    /* [most, n_rows] kg/m^2 */
+    uint32_t *covered; /* [height, (width + 31) / 32] */
+};
+
+modaltex_flow_images *modaltex_flow_images_delete(modaltex_flow_images *m)
+{
+    if (!m) return NULL;
+    modal_free(&m->values);
+    modal_free(&m->covered);
+    modal_free(&m);
+    return NULL;
+}
+
+modal_status modaltex_flow_images_new(modaltex_flow_images **images, const modaltex_flow_request *r, const modaltex_flow_input *in, const char *folder,
+                                      modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_octree_atlas *a = &in->file.atlas;
+    const int64_t words = (a->width + 31) / 32;
+    modaltex_flow_images *m = NULL;
+    *images = NULL;
+    MODAL_TRY(modal_alloc_zero(&m, 1, sizeof *m, "images", err));
+    m->atlas = a, m->probe = &in->texels, m->folder = folder, m->most = r->threads;
+    memcpy(m->range, r->range, sizeof m->range);
+    MODAL_TRY(modal_alloc(&m->values, m->most * a->n_rows, sizeof *m->values, "images", err));
+    MODAL_TRY(modal_alloc_zero(&m->covered, words * a->height, sizeof *m->covered, "images", err));
+    for (int64_t i = 0; i < a->n_rows; i++) {
+        const int64_t x = a->texels[i] % a->width, y = a->texels[i] / a->width;
+        m->covered[y * words + x / 32] |= (uint32_t)1 << x % 32;
+    }
+    *images = m;
+    m = NULL;
+done:
+    modaltex_flow_images_delete(m);
+    return status;
+}
+
+static modal_status write_file(const modaltex_flow_images *m, int64_t number, const uint8_t *bytes, int64_t length, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_file_out file = {.file = -1};
+    MODAL_TRY(modal_file_out_open_frame(&file, m->folder, number, "png", err));
+    MODAL_TRY(modal_file_out_write(&file, bytes, length, err));
+    MODAL_TRY(modal_file_out_close(&file, err));
+done:
+    modal_file_out_free(&file);
+    return status;
+}
+
+/* The held frame k: grey by the range, gaps filled. */
+static modal_status write_frame(const modaltex_flow_images *m, int k, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_octree_atlas *a = m->atlas;
+    const float *values = m->values + k * a->n_rows;
+    const double scale = 255 / (m->range[1] - m->range[0]);
+    modal_push_pull_task fill = {.width = a->width, .height = a->height, .covered = m->covered};
+    uint8_t *bytes = NULL;
+    int64_t length = 0;
+    MODAL_TRY(modal_alloc_zero(&fill.texels, (int64_t)a->width * a->height, sizeof *fill.texels, "an image", err));
+    MODAL_TRY(modal_alloc(&fill.scratch, modal_push_pull_blocks(a->width, a->height), sizeof *fill.scratch, "an image", err));
+    for (int64_t i = 0; i < a->n_rows; i++) {
+        const uint32_t grey = (uint32_t)(fmin(255, fmax(0, ((double)values[i] - m->range[0]) * scale)) + 0.5);
+        fill.texels[a->texels[i]] = grey | grey << 8 | grey << 16 | 255u << 24;
+    }
+    MODAL_TRY(modal_push_pull_cpu(&fill, NULL, err));
+    MODAL_TRY(modal_png_encode(fill.texels, 8, a->width, a->height, &bytes, &length, err));
+    MODAL_TRY(write_file(m, m->first + k, bytes, length, err));
+done:
+    modal_free(&fill.texels);
+    modal_free(&fill.scratch);
+    modal_free(&bytes);
+    return status;
+}
+
+modal_status modaltex_flow_images_flush(modaltex_flow_images *m, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int k = 0; k < m->n; k++) {
+        modal_error mine = {0};
+        const modal_status done = write_frame(m, k, &mine);
+        if (done == MODAL_OK) continue;
+#pragma omp critical
+        if (status == MODAL_OK) status = done, *err = mine;
+    }
+    m->first += m->n;
+    m->n = 0;
+    return status;
+}
+
+modal_status modaltex_flow_images_add(modaltex_flow_images *m, const float *areas, const float *masses, const float *more, modal_error *err)
+{
+    modal_flow_read(m->probe, areas, masses, more, m->values + m->n++ * m->atlas->n_rows);
+    return m->n == m->most ? modaltex_flow_images_flush(m, err) : MODAL_OK;
+}
