@@ -93,6 +93,9 @@ if(TARGET modalpack)
   add_test(NAME cli.flow COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_flow.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli.flow PROPERTIES LABELS cli TIMEOUT 300)
+  add_test(NAME cli.modaltex_docs COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modaltex_docs.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
+  set_tests_properties(cli.modaltex_docs PROPERTIES LABELS cli TIMEOUT 300)
   add_test(NAME cli.bake COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_bake.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
            ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli.bake PROPERTIES LABELS cli TIMEOUT 300)

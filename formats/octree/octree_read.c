@@ -25,7 +25,7 @@ void modal_octree_file_free(modal_octree_file *file)
 static modal_status read_root(const modal_h5_in *in, const modal_h5_place *root, modal_octree *o)
 {
     modal_status status = MODAL_OK;
-    char *channels = NULL, *hash = NULL;
+    char *channels = NULL, *content = NULL, *hash = NULL;
     int kind = 0;
     MODAL_TRY(modal_h5_read_text(in, root, "channels", &channels));
     while (channels && kind < MODAL_OCTREE_CHANNELS && strcmp(channels, modal_octree_channels_name((modal_octree_channels)kind)) != 0) kind++;
@@ -34,12 +34,19 @@ static modal_status read_root(const modal_h5_in *in, const modal_h5_place *root,
         kind = 0;
     }
     o->channels = (modal_octree_channels)kind;
+    if (modal_h5_has_attribute(root, "content")) {
+        MODAL_TRY(modal_h5_read_text(in, root, "content", &content));
+        o->normals = content && strcmp(content, "normals") == 0;
+        if (content && !o->normals) MODAL_TRY(modal_broken(&in->checker, "/@content", "must be normals where it is there, is \"%.64s\"", content));
+        if (o->normals && o->channels == MODAL_OCTREE_FLOAT) MODAL_TRY(modal_broken(&in->checker, "/@content", "normals are no single numbers"));
+    }
     MODAL_TRY(modal_h5_read_text(in, root, "source_hash", &hash));
     MODAL_TRY(modal_rule_hash(&in->checker, "/@source_hash", hash));
     if (hash && strlen(hash) < sizeof o->source_hash) strcpy(o->source_hash, hash);
     MODAL_TRY(modal_h5_read_integer(in, root, "triangles", 1, INT32_MAX, &o->n_triangles));
 done:
     modal_free(&channels);
+    modal_free(&content);
     modal_free(&hash);
     return status;
 }

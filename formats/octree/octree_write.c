@@ -86,6 +86,7 @@ modal_status modal_octree_write(const char *path, const modal_octree_file *file,
     MODAL_TRY(modal_h5_write_text(h5, "modal_type", "octree", err));
     MODAL_TRY(modal_h5_write_text(h5, "modal_version", "1.0", err));
     MODAL_TRY(modal_h5_write_text(h5, "channels", modal_octree_channels_name(o->channels), err));
+    if (o->normals) MODAL_TRY(modal_h5_write_text(h5, "content", "normals", err));
     MODAL_TRY(modal_h5_write_text(h5, "source_hash", o->source_hash, err));
     MODAL_TRY(modal_h5_write_integer(h5, "triangles", o->n_triangles, err));
     MODAL_TRY(write_tree(h5, o, err));

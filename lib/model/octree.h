@@ -42,6 +42,7 @@ typedef struct modal_octree {
     int64_t n_samples, n_cells;     /* cells of the lattice that the surface meets; a sample begins one with its lower corner */
     int64_t *keys;                  /* [n_samples] Morton keys of lattice points, x in the lowest bit, ascending */
     modal_octree_channels channels;
+    int normals;                    /* nonzero: values are normals, of rgba8 as 128 + 127 n, not colours or other numbers */
     void *values;                   /* [n_samples] u8 [4], f32 [1] or f32 [3] */
     void *mipmaps;                  /* [n_nodes] as values: means of the samples below each node; or NULL */
     int64_t n_triangles;            /* of the surface */

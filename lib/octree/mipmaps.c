@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/octree/mipmaps.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "kernels/octree_mipmap/octree_mipmap.h"
@@ -8,10 +9,36 @@
 #include "lib/octree/bricks.h"
 #include "lib/texture/mips.h"
 
-static void make_srgb(modal_srgb_limits *srgb)
+/* Bytes of normals are numbers as they are. */
+static void make_srgb(int normals, modal_srgb_limits *srgb)
 {
-    for (int i = 0; i < 256; i++) srgb->linear[i] = modal_srgb_to_linear((uint8_t)i);
+    for (int i = 0; i < 256; i++) srgb->linear[i] = normals ? (float)i / 255 : modal_srgb_to_linear((uint8_t)i);
     modal_srgb_least(srgb->limits);
+    for (int i = 1; i < 256 && normals; i++) srgb->limits[i] = ((float)i - 0.5f) / 255;
+}
+
+/* The mean of normals, v [3], with length 1 into a node's value; where they are opposite to each other the mean stays. */
+static void put_normal(modal_octree_channels channels, const double v[3], void *value)
+{
+    const double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    if (!(length > 1e-3)) return;
+    for (int k = 0; k < 3; k++) {
+        if (channels == MODAL_OCTREE_FLOAT3) ((float *)value)[k] = (float)(v[k] / length);
+        else ((uint8_t *)value)[k] = (uint8_t)(128.5 + 127 * v[k] / length);
+    }
+}
+
+/* The means of a level of normals, of its sums. */
+static void put_normals(const modal_octree_mipmap_task *t)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < t->n_nodes; i++) {
+        const float *sum = t->sums + 4 * i;
+        double v[3];
+        for (int k = 0; k < 3; k++)
+            v[k] = t->channels == MODAL_OCTREE_FLOAT3 ? (double)sum[k] / t->counts[i] : (255 * (double)sum[k] / (double)sum[3] - 128) / 127;
+        put_normal(t->channels, v, (char *)t->means + modal_octree_value_bytes(t->channels) * (size_t)i);
+    }
 }
 
 /* Children of the nodes of a level: a cell that is not empty is one, and they are in order. */
@@ -36,7 +63,7 @@ modal_status modal_octree_make_mipmaps(modal_octree *o, modal_error *err)
     int32_t *first = NULL, *counts[2] = {NULL, NULL};
     float *sums[2] = {NULL, NULL};
     modal_srgb_limits srgb;
-    make_srgb(&srgb);
+    make_srgb(o->normals, &srgb);
     modal_free(&o->mipmaps);
     MODAL_TRY(modal_alloc(&first, most + 1, sizeof *first, "mip levels", err));
     for (int i = 0; i < 2; i++) {
@@ -52,6 +79,7 @@ modal_status modal_octree_make_mipmaps(modal_octree *o, modal_error *err)
             .samples = level == o->depth - 1 ? o->values : NULL, .child_sums = sums[1 - to], .child_counts = counts[1 - to], .srgb = &srgb,
             .sums = sums[to], .counts = counts[to], .means = (char *)o->mipmaps + bytes * (size_t)o->node_offsets[level]};
         MODAL_TRY(modal_octree_mipmap_cpu(&task, NULL, err));
+        if (o->normals && o->channels != MODAL_OCTREE_FLOAT) put_normals(&task);
     }
 done:
     for (int i = 0; i < 2; i++) {
@@ -73,6 +101,7 @@ typedef struct node_level {
     modal_bricks nodes;
     int32_t *counts; /* [n_nodes] */
     modal_octree_channels channels;
+    int normals; /* as the octree's */
 } node_level;
 
 static void free_level(node_level *l)
@@ -117,17 +146,22 @@ static void fill(const node_level *l, const int64_t c[3], void *value)
         if (node < 0) continue;
         const uint8_t *bytes = (const uint8_t *)l->values + 4 * node;
         const double weight = rgba ? l->counts[node] * (bytes[3] / 255.0 + (double)MODAL_OCTREE_CLEAR) : l->counts[node];
-        for (int j = 0; j < (rgba ? 3 : width); j++)
-            sum[j] += weight * (rgba ? (double)modal_srgb_to_linear(bytes[j]) : (double)((const float *)l->values)[width * node + j]);
+        for (int j = 0; j < (rgba ? 3 : width); j++) {
+            const double linear = !rgba ? 0 : l->normals ? (bytes[j] - 128) / 127.0 : (double)modal_srgb_to_linear(bytes[j]);
+            sum[j] += weight * (rgba ? linear : (double)((const float *)l->values)[width * node + j]);
+        }
         alpha += (double)l->counts[node] * bytes[3] * rgba;
         total += weight;
         sum[3] += rgba ? l->counts[node] : 0;
     }
     for (int j = 0; j < (rgba ? 3 : width); j++) {
-        if (rgba) ((uint8_t *)value)[j] = modal_srgb_from_linear((float)(sum[j] / total));
-        else ((float *)value)[j] = (float)(sum[j] / total);
+        sum[j] /= total;
+        if (rgba && l->normals) ((uint8_t *)value)[j] = (uint8_t)(128.5 + 127 * sum[j]);
+        else if (rgba) ((uint8_t *)value)[j] = modal_srgb_from_linear((float)sum[j]);
+        else ((float *)value)[j] = (float)sum[j];
     }
     if (rgba) ((uint8_t *)value)[3] = (uint8_t)(alpha / sum[3] + 0.5);
+    if (l->normals && width > 1) put_normal(l->channels, sum, value);
 }
 
 /* Cells of a level that the cells of the finest meet: at half a cell of the finest a level's cells end, so a cell of the finest is in up
@@ -213,7 +247,7 @@ modal_status modal_octree_pyramid_make(const modal_octree *o, modal_octree_pyram
     for (int tree_level = o->depth - 1; tree_level >= 0; tree_level--) {
         l = (node_level){.octave = modal_octree_side_bits(o) * (o->depth - tree_level),
                          .n_nodes = o->node_offsets[tree_level + 1] - o->node_offsets[tree_level],
-                         .channels = o->channels};
+                         .channels = o->channels, .normals = o->normals};
         MODAL_TRY(find_nodes(o, tree_level, &l, err));
         MODAL_TRY(make_level(o, cells, &l, &p->tables[p->n_mips], err));
         p->mips[p->n_mips] = (modal_octree_mip){p->tables[p->n_mips].grid, l.octave};

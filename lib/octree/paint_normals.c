@@ -73,6 +73,7 @@ modal_status modal_paint_normals(modal_octree *o, const modal_layer *layer, cons
         put(o, i, turned ? n : m, layer->opacity);
     }
     counts->n_turned = n_turned;
+    o->normals = 1;
 done:
     modal_triangle_tree_free(&tree);
     modal_free(&labels);

@@ -259,6 +259,37 @@ def check_images(points, faces):
     run("modaltex", "paint", "f.h5", "x.h5", "--surface", "s.obj", "--normals", "finer.ply", code=3, says="normals: only in a texture of float3 or rgba8, not of float")
 
 
+def check_normal_means():
+    """Levels of normals have length 1 and are those of the means of vectors, not of colours; finer.ply is that of check_images."""
+    for channels in ("rgba8", "float3"):
+        run("modaltex", "build", "s.obj", "nm.h5", "--resolution", 64, "--channels", channels, "-f")
+        run("modaltex", "paint", "nm.h5", "p.h5", "--surface", "s.obj", "--normals", "finer.ply", "-f")
+        validate("p.h5")
+        run("modalinfo", "p.h5", "--check")
+        with h5py.File("p.h5") as f:
+            must(f.attrs["content"] == b"normals", "content")
+            means = np.vstack([f[f"mipmaps/{level:02d}"][:] for level in range(1, 6)]).astype(float)
+            n = (means[:, :3] - 128) / 127 if channels == "rgba8" else means
+            long = np.abs(np.linalg.norm(n, axis=1) - 1)
+            must(np.quantile(long, 0.99) < (0.02 if channels == "rgba8" else 1e-5), channels, "lengths", np.quantile(long, 0.99))
+        run("modaltex", "sample", "p.h5", "s.ply", "v.ply", "-f", "--footprint", 0.05)
+        v = read_ply("v.ply")
+        names = ("red", "green", "blue") if channels == "rgba8" else ("value_x", "value_y", "value_z")
+        got = np.stack([v[k] for k in names], 1).astype(float)
+        got = (got - 128) / 127 if channels == "rgba8" else got
+        x = np.stack([v[k] for k in "xyz"], 1).astype(float) - [3, -2, 1]
+        x /= np.linalg.norm(x, axis=1, keepdims=True)
+        must(np.median((got * x).sum(1)) > 0.97, channels, "a sphere's normals far off", np.median((got * x).sum(1)))  # of means as colours 0.9
+        with h5py.File("p.h5", "r+") as f:
+            del f.attrs["content"]
+        validate("p.h5", 1)
+        shutil.copy("p.h5", "bad.h5")
+        with h5py.File("bad.h5", "r+") as f:
+            f.attrs["content"] = np.bytes_("heights")
+        run("modalinfo", "bad.h5", "--check", code=1)
+        validate("bad.h5", 1)
+
+
 def check_mipmaps(points, faces):
     """Means of all levels by the validator; a footprint of a tenth of the sphere smooths a checker, one of ten spheres gives its mean."""
     json_file("l.json", '{"layers": [{"kind": "checker", "from": [0, 0, 0], "to": [1, 1, 1], "scale": 0.02}]}')
@@ -450,6 +481,7 @@ def main():
         check_values(points, faces)
         check_layers(points, faces)
         check_images(points, faces)
+        check_normal_means()
         run("modaltex", "build", "s.ply", "t.h5", "--resolution", 64, "-q", "-f")
         check_mipmaps(points, faces)
         check_threads()

@@ -132,7 +132,7 @@ OPERANDS = {"modalpack": "MESH... BASIS.h5", "modalsim": "BASIS.h5 TRAJ.h5", "mo
             "modalplace": "PLACES.csv OUT.h5 BASIS.h5 ...", "modalmesh": "SURFACE|GEOMETRY|MESH OUT.msh",
             "modaltled": "MESH SNAPSHOTS.h5 --scene SCENE.json", "modalcurv": "INPUT OUT",
             "modalrender": "TRAJ OUT", "modaltex": "look [options] MODEL.obj|MODEL.mtl|MODEL.glb LOOK.json",
-            "modalbench": "uq|multi|batch|frame|pipeline|rings|nbody|tled|octree|render|all ..."}
+            "modalbench": "PART|all ..."}
 # - is a pipe there.
 PIPES = {("modalsim", 1, "out"), ("modalrender", 0, "in"), ("modalrender", 1, "out"), ("modaldeform", 0, "in"), ("modalview", 0, "in"), ("modalinfo", 0, "in")}
 

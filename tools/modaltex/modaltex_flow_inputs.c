@@ -98,7 +98,8 @@ modal_status modaltex_flow_read(tool *t, const modaltex_flow_request *r, modalte
     MODAL_TRY(read_motion(r, in, err));
     MODAL_TRY(modal_octree_read(r->texture, &in->file, err));
     modal_flow_state_free(&in->file.flow); /* that of --restart counts */
-    if (r->images && in->file.atlas.n_rows == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: has no atlas, as --images needs: modaltex bake --keep makes it", r->texture);
+    if (r->images && in->file.atlas.n_rows == 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: has no atlas, as --images needs: modaltex bake --keep makes it", r->texture);
     const char *paths[] = {r->trajectory, in->basis_path, r->texture, r->restart};
     for (int i = 0; i < 4; i++)
         if (paths[i]) MODAL_TRY(tool_add_input(paths[i], &in->inputs, &in->inputs_used, &in->inputs_room, err));

@@ -117,7 +117,12 @@ def srgb(x):
     return 255 * np.where(x <= 0.0031308, 12.92 * x, 1.055 * x ** (1 / 2.4) - 0.055)
 
 
-def check_mipmaps(file, key, b, depth, offsets, kind, values):
+def unit(v):
+    length = np.linalg.norm(v, axis=1, keepdims=True)
+    return np.where(length > 1e-3, v / np.maximum(length, 1e-3), v)
+
+
+def check_mipmaps(file, key, b, depth, offsets, kind, values, normals):
     """Each node has the mean of the samples below."""
     for level in range(depth):
         path = f"/mipmaps/{level:02d}"
@@ -128,12 +133,14 @@ def check_mipmaps(file, key, b, depth, offsets, kind, values):
         count = np.diff(np.r_[first, len(key)])[:, None]
         if kind[0] == "u8":
             weight = values[:, 3:] / 255 + 2.0**-16
-            sums = np.add.reduceat(np.hstack([weight * linear(values[:, :3]), weight]), first)
-            want = np.hstack([srgb(sums[:, :3] / sums[:, 3:]), 255 * (sums[:, 3:] / count - 2.0**-16)])
+            sums = np.add.reduceat(np.hstack([weight * (values[:, :3] if normals else linear(values[:, :3])), weight]), first)
+            mean = sums[:, :3] / sums[:, 3:]
+            want = np.hstack([128 + 127 * unit((mean - 128) / 127) if normals else srgb(mean), 255 * (sums[:, 3:] / count - 2.0**-16)])
             file.must((np.abs(got - want) <= 1).all(), path, "is not the mean of the samples")
         else:
             most = np.maximum.reduceat(np.abs(values).max(1), first)[:, None]
             want = np.add.reduceat(values.astype("f8"), first) / count
+            want = unit(want) if normals else want
             file.must((np.abs(got - want) <= 1e-5 * most).all(), path, "is not the mean of the samples")
 
 
@@ -141,6 +148,8 @@ def check_octree(file):
     file.open_as((1,))
     channels = file.text("/", "channels", among=tuple(WIDTH))
     file.hash_text("/", "source_hash")
+    normals = file.text("/", "content", optional=True, among=("normals",)) == "normals"
+    file.must(not normals or channels != "float", "/@content", "is of normals, which are no single numbers")
     triangles = file.number("/", "triangles", "i64")
     if triangles is not None:
         file.must(0 < triangles < 2**31, "/@triangles", "is not 1 to 2^31 - 1")
@@ -178,7 +187,7 @@ def check_octree(file):
         return
     check_atlas(file, triangles, begins)
     if file.has("/mipmaps") and channels is not None:
-        check_mipmaps(file, key, b, depth, offsets, WIDTH[channels], values)
+        check_mipmaps(file, key, b, depth, offsets, WIDTH[channels], values, normals)
     lower = [squeeze(key[begins == 1], k, bits) for k in range(3)]
     side = 2**bits
     file.must(all((c + 1 < side).all() for c in lower), "/tree/cells", "a cell that is met leaves the cube")
