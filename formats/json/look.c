@@ -51,17 +51,30 @@ static modal_status read_image(const modal_look_reader *r, const modal_json_plac
 
 /* ---- materials ---- */
 
+/* An octree texture beside an image, which is none itself. */
+static modal_status read_octree(const modal_look_reader *r, const modal_json_place *place, const char *key, const char *image, char **octree)
+{
+    modal_json_place member;
+    const modal_status status = read_image(r, place, key, octree);
+    if (status != MODAL_OK || !*octree) return status;
+    const modal_json_place *at = modal_json_member(place, key, &member) ? &member : place;
+    if (!modal_look_is_solid(*octree)) return modal_json_wrong(at, "the name of an octree texture, which ends in .h5");
+    return modal_look_is_solid(image) ? modal_json_wrong(at, "beside an octree texture in the image's place, only one of the two") : MODAL_OK;
+}
+
 static modal_status read_values(const modal_look_reader *r, const modal_json_place *place, modal_look_material *m)
 {
     modal_status status = MODAL_OK;
     modal_json_place member;
     int alpha = m->alpha, wrap = m->wrap;
     double diffuse[3], ambient[3];
-    MODAL_TRY(modal_json_object(place, "like diffuse ambient specular shininess opacity alpha cutoff two_sided image normal_image wrap"));
+    MODAL_TRY(modal_json_object(place, "like diffuse ambient specular shininess opacity alpha cutoff two_sided image normal_image octree normal_octree wrap"));
     const int alike = modal_json_member(place, "like", &member);
     MODAL_TRY(read_image(r, place, "image", &m->image));
     MODAL_TRY(read_image(r, place, "normal_image", &m->normal_image));
-    for (int k = 0; k < 3; k++) diffuse[k] = alike || !m->image ? m->diffuse[k] : 1;
+    MODAL_TRY(read_octree(r, place, "octree", m->image, &m->octree));
+    MODAL_TRY(read_octree(r, place, "normal_octree", m->normal_image, &m->normal_octree));
+    for (int k = 0; k < 3; k++) diffuse[k] = alike || !(m->image || m->octree) ? m->diffuse[k] : 1;
     MODAL_TRY(modal_look_read_colour(place, "diffuse", diffuse));
     /* ambient goes with diffuse unless it was said, here or by what this is like */
     const int apart = memcmp(m->ambient, m->diffuse, sizeof ambient) != 0;
@@ -89,9 +102,11 @@ static modal_status copy_material(const modal_look_material *from, modal_look_ma
     char *const name = to->name;
     *to = *from;
     to->name = name;
-    to->image = to->normal_image = NULL;
+    to->image = to->normal_image = to->octree = to->normal_octree = NULL;
     if (from->image) MODAL_TRY(modal_copy_text(&to->image, from->image, SIZE_MAX, err));
     if (from->normal_image) MODAL_TRY(modal_copy_text(&to->normal_image, from->normal_image, SIZE_MAX, err));
+    if (from->octree) MODAL_TRY(modal_copy_text(&to->octree, from->octree, SIZE_MAX, err));
+    if (from->normal_octree) MODAL_TRY(modal_copy_text(&to->normal_octree, from->normal_octree, SIZE_MAX, err));
 done:
     return status;
 }

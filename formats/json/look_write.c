@@ -20,7 +20,7 @@ static json_t *material_json(const modal_look_material *m)
     static const double white[3] = {1, 1, 1}, black[3] = {0, 0, 0};
     const modal_look_material *d = &modal_look_default;
     json_t *o = json_object();
-    set_numbers(o, "diffuse", m->diffuse, m->image ? white : d->diffuse);
+    set_numbers(o, "diffuse", m->diffuse, m->image || m->octree ? white : d->diffuse);
     set_numbers(o, "ambient", m->ambient, m->diffuse);
     set_numbers(o, "specular", m->specular, black);
     if (m->shininess != d->shininess) set(o, "shininess", json_real(m->shininess));
@@ -30,6 +30,8 @@ static json_t *material_json(const modal_look_material *m)
     if (m->two_sided) set(o, "two_sided", json_true());
     if (m->image) set(o, "image", modal_json_string(m->image));
     if (m->normal_image) set(o, "normal_image", modal_json_string(m->normal_image));
+    if (m->octree) set(o, "octree", modal_json_string(m->octree));
+    if (m->normal_octree) set(o, "normal_octree", modal_json_string(m->normal_octree));
     if (m->wrap != d->wrap) set(o, "wrap", json_string(modal_wrap_names[m->wrap]));
     return o;
 }

@@ -14,7 +14,7 @@ static modal_status add_image(modal_textures *textures, int64_t *capacity, const
                               modal_error *err)
 {
     *number = -1;
-    if (!name || modal_look_is_solid(name)) return MODAL_OK;
+    if (!name) return MODAL_OK;
     for (int32_t i = 0; i < textures->n_images; i++) {
         const modal_texture_image *other = &textures->images[i];
         if (other->role != role || other->cutoff != cutoff || strcmp(other->name, name) != 0) continue;
@@ -56,8 +56,8 @@ modal_status modal_textures_begin(modal_textures *textures, const modal_look *lo
         const double cutoff = m->alpha == MODAL_ALPHA_CUTOUT ? m->cutoff : -1;
         textures->names[i] = m->name;
         set_values(m, textures->values[i]);
-        MODAL_TRY(add_image(textures, &capacity, m->image, 0, cutoff, &textures->of_material[i][0], err));
-        MODAL_TRY(add_image(textures, &capacity, m->normal_image, 1, -1, &textures->of_material[i][1], err));
+        MODAL_TRY(add_image(textures, &capacity, modal_look_image(m, 0), 0, cutoff, &textures->of_material[i][0], err));
+        MODAL_TRY(add_image(textures, &capacity, modal_look_image(m, 1), 1, -1, &textures->of_material[i][1], err));
     }
 done:
     if (status != MODAL_OK) modal_textures_free(textures);

@@ -35,7 +35,7 @@ static void draw(void *self, const modal_raster_task *drawing, uint32_t t, const
                 }
                 if (inside < 0) continue;
                 const int64_t at = ((int64_t)y * task->width + x) * task->samples + i;
-                const uint64_t key = layers_key(task, t, raster_depth(&s, (float)edge[1], (float)edge[2]), at, corners, 256 * x + in_x, 256 * y + in_y);
+                const uint64_t key = layers_key(task, t, raster_depth(&s, (float)edge[1], (float)edge[2]), at, corners, 256 * x + in_x, 256 * y + in_y, 1);
                 if (key == MODAL_RASTER_EMPTY) continue;
                 if (l->lists)
                     task->fragments[--task->layers[at - begin]] = key;

@@ -27,7 +27,8 @@ __device__ void put(const state &s, int64_t at, uint64_t key, bool lists)
     }
 }
 
-// Pixels from, from + step, ... of a triangle's box.
+// Pixels from, from + step, ... of a triangle's box. SOLIDS: alpha may be that of octree textures.
+template <bool SOLIDS>
 __device__ void draw(const state &s, uint32_t t, const raster_point &a, const raster_point &b, const raster_point &c, int64_t from, int64_t step,
                      bool lists)
 {
@@ -53,7 +54,7 @@ __device__ void draw(const state &s, uint32_t t, const raster_point &a, const ra
             }
             if (!covered) continue;
             const int64_t at = ((int64_t)y * task.width + x) * task.samples + k;
-            const uint64_t key = layers_key(&task, t, raster_depth(&r, (float)edges[1], (float)edges[2]), at, corners, sx, sy);
+            const uint64_t key = layers_key(&task, t, raster_depth(&r, (float)edges[1], (float)edges[2]), at, corners, sx, sy, SOLIDS);
             if (key != MODAL_RASTER_EMPTY) put(s, at - begin, key, lists);
         }
     }
@@ -70,7 +71,7 @@ __device__ int polygon(const state &s, uint32_t t, raster_point p[RASTER_MOST_CO
     return raster_is_drawn(&s.drawing, flags, front) ? n : 0;
 }
 
-__global__ void __launch_bounds__(THREADS) walk(const state s, bool lists)
+template <bool SOLIDS> __global__ void __launch_bounds__(THREADS) walk(const state s, bool lists)
 {
     const int64_t t = blockIdx.x * (int64_t)THREADS + threadIdx.x;
     if (t >= s.task.mesh.n_triangles || (lists && *s.task.needed > s.task.capacity)) return;
@@ -81,14 +82,14 @@ __global__ void __launch_bounds__(THREADS) walk(const state s, bool lists)
     if (n == 3) {
         if (!raster_box(&box, &p[0], &p[1], &p[2], s.task.width, s.task.height, s.task.samples)) return;
         if ((int64_t)(box.right - box.left + 1) * (box.bottom - box.top + 1) <= DIRECT) {
-            draw(s, (uint32_t)t, p[0], p[1], p[2], 0, 1, lists);
+            draw<SOLIDS>(s, (uint32_t)t, p[0], p[1], p[2], 0, 1, lists);
             return;
         }
     }
     if (!lists) s.listed[atomicAdd(s.n_listed, 1u)] = (uint32_t)t; // both walks have the same large ones
 }
 
-__global__ void __launch_bounds__(THREADS) walk_large(const state s, bool lists)
+template <bool SOLIDS> __global__ void __launch_bounds__(THREADS) walk_large(const state s, bool lists)
 {
     if (lists && *s.task.needed > s.task.capacity) return;
     const unsigned n_listed = *s.n_listed;
@@ -96,7 +97,7 @@ __global__ void __launch_bounds__(THREADS) walk_large(const state s, bool lists)
         raster_point p[RASTER_MOST_CORNERS];
         const int n = polygon(s, s.listed[i], p);
         for (int k = 2; k < n; k++)
-            draw(s, s.listed[i], p[0], p[k - 1], p[k], blockIdx.x * (int64_t)THREADS + threadIdx.x, (int64_t)gridDim.x * THREADS, lists);
+            draw<SOLIDS>(s, s.listed[i], p[0], p[k - 1], p[k], blockIdx.x * (int64_t)THREADS + threadIdx.x, (int64_t)gridDim.x * THREADS, lists);
     }
 }
 
@@ -164,13 +165,16 @@ extern "C" modal_status modal_layers_cuda(const modal_layers_task *task, modal_s
     const int64_t n_blocks = (s.n + SUM_BLOCK - 1) / SUM_BLOCK, n = task->mesh.n_triangles;
     s.sums = reinterpret_cast<long long *>(scratch + 256);
     s.listed = reinterpret_cast<uint32_t *>(s.sums + n_blocks);
+    const bool solids = task->submitted && task->paint.solids;
     const unsigned triangles = (unsigned)((n + THREADS - 1) / THREADS), samples = (unsigned)((s.n + THREADS - 1) / THREADS);
     cudaError_t code = cudaMemsetAsync(scratch, 0, sizeof(unsigned), stream);
     if (code == cudaSuccess) code = cudaMemsetAsync(task->layers, 0, (size_t)(s.n + 1) * sizeof *task->layers, stream);
     modal_status status = modal_cuda_status(code, "layers", err);
     for (int lists = 0; lists < 2 && status == MODAL_OK; lists++) {
-        if (n > 0) walk<<<triangles, THREADS, 0, stream>>>(s, lists != 0);
-        if (n > 0) walk_large<<<LARGE_BLOCKS, THREADS, 0, stream>>>(s, lists != 0);
+        if (n > 0 && solids) walk<true><<<triangles, THREADS, 0, stream>>>(s, lists != 0);
+        if (n > 0 && solids) walk_large<true><<<LARGE_BLOCKS, THREADS, 0, stream>>>(s, lists != 0);
+        if (n > 0 && !solids) walk<false><<<triangles, THREADS, 0, stream>>>(s, lists != 0);
+        if (n > 0 && !solids) walk_large<false><<<LARGE_BLOCKS, THREADS, 0, stream>>>(s, lists != 0);
         status = modal_cuda_launched("layers", err);
         if (lists || status != MODAL_OK) break;
         sum_blocks<<<(unsigned)n_blocks, SUM_THREADS, 0, stream>>>(s);

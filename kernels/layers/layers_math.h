@@ -3,7 +3,7 @@
 #define MODAL_KERNELS_LAYERS_MATH_H
 
 #include "kernels/layers/layers.h"
-#include "kernels/raster/paint_math.h"
+#include "kernels/raster/alpha_math.h"
 
 /* The same triangles as kernels/raster draws. */
 RASTER_INLINE modal_raster_task layers_drawing(const modal_layers_task *task)
@@ -28,14 +28,14 @@ RASTER_INLINE int layers_cut(const modal_layers_task *task, raster_setup *box)
 }
 
 /* The fragment's place in the order of its sample, or MODAL_RASTER_EMPTY: it is none. (x, y) of the sample, 1/256 pixel; corners: of the triangle,
- * where the order is that of triangles. */
+ * where the order is that of triangles; solids: as of paint_alpha. */
 RASTER_INLINE uint64_t layers_key(const modal_layers_task *task, uint32_t t, float depth, int64_t sample, const raster_clip corners[3], int32_t x,
-                                  int32_t y)
+                                  int32_t y, int solids)
 {
     const uint64_t key = raster_key(depth, t);
     if (key >= task->keys[sample]) return MODAL_RASTER_EMPTY;
     if (!task->submitted) return key;
-    if (paint_alpha(&task->paint, t, corners, (float)x / 256.0f, (float)y / 256.0f) > task->most_alpha) return MODAL_RASTER_EMPTY;
+    if (paint_alpha(&task->mesh, &task->paint, t, corners, (float)x / 256.0f, (float)y / 256.0f, solids) > task->most_alpha) return MODAL_RASTER_EMPTY;
     return (uint64_t)~t << 32 | t;
 }
 

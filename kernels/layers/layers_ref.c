@@ -23,7 +23,7 @@ static void draw(const modal_layers_task *task, uint32_t t, const raster_point *
                     covered &= edges[k] + raster_bias(s.x[from], s.y[from], s.x[to], s.y[to]) >= 0;
                 }
                 if (!covered) continue;
-                const uint64_t key = layers_key(task, t, raster_depth(&s, (float)edges[1], (float)edges[2]), at, corners, sx, sy);
+                const uint64_t key = layers_key(task, t, raster_depth(&s, (float)edges[1], (float)edges[2]), at, corners, sx, sy, 1);
                 if (key == MODAL_RASTER_EMPTY) continue;
                 if (lists)
                     task->fragments[--task->layers[at - begin]] = key;

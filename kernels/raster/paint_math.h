@@ -46,6 +46,37 @@ RASTER_INLINE paint_weights paint_weights_at(const raster_clip corners[3], float
     return r;
 }
 
+/* How the raw weights change from pixel to pixel to the right and down. */
+typedef struct paint_steps {
+    float right[3], down[3], inverse, right_sum, down_sum; /* inverse: 1 over the weights' sum */
+} paint_steps;
+
+RASTER_INLINE paint_steps paint_steps_of(const paint_weights *r)
+{
+    paint_steps s;
+    for (int i = 0; i < 3; i++) {
+        const int a = (i + 1) % 3, b = (i + 2) % 3;
+        s.right[i] = r->w[b] * r->down[a] - r->w[a] * r->down[b];
+        s.down[i] = r->w[a] * r->across[b] - r->w[b] * r->across[a];
+    }
+    s.inverse = 1.0f / r->sum;
+    s.right_sum = (s.right[0] + s.right[1]) + s.right[2];
+    s.down_sum = (s.down[0] + s.down[1]) + s.down[2];
+    return s;
+}
+
+/* n numbers that the corners have, at the point, and how they change from pixel to pixel. */
+RASTER_INLINE void paint_change(const paint_weights *r, const paint_steps *s, const float *const corners[3], int n, float at[], float to_right[],
+                                float to_down[])
+{
+    for (int k = 0; k < n; k++) {
+        const float a = corners[0][k], b = corners[1][k], c = corners[2][k];
+        at[k] = (r->of[0] * a + r->of[1] * b) + r->of[2] * c;
+        to_right[k] = (((s->right[0] * a + s->right[1] * b) + s->right[2] * c) - at[k] * s->right_sum) * s->inverse;
+        to_down[k] = (((s->down[0] * a + s->down[1] * b) + s->down[2] * c) - at[k] * s->down_sum) * s->inverse;
+    }
+}
+
 /* A place in an image, and how it changes from pixel to pixel to the right and down. */
 typedef struct paint_place {
     float u, v, u_right, v_right, u_down, v_down;
@@ -55,20 +86,9 @@ typedef struct paint_place {
 RASTER_INLINE paint_place paint_place_of(const paint_weights *r, const float *const uv[3])
 {
     paint_place p;
-    float right[3], down[3]; /* derivatives of the raw weights */
-    for (int i = 0; i < 3; i++) {
-        const int a = (i + 1) % 3, b = (i + 2) % 3;
-        right[i] = r->w[b] * r->down[a] - r->w[a] * r->down[b];
-        down[i] = r->w[a] * r->across[b] - r->w[b] * r->across[a];
-    }
-    const float inverse = 1.0f / r->sum, right_sum = (right[0] + right[1]) + right[2], down_sum = (down[0] + down[1]) + down[2];
     float at[2], to_right[2], to_down[2];
-    for (int k = 0; k < 2; k++) {
-        const float a = uv[0][k], b = uv[1][k], c = uv[2][k];
-        at[k] = (r->of[0] * a + r->of[1] * b) + r->of[2] * c;
-        to_right[k] = (((right[0] * a + right[1] * b) + right[2] * c) - at[k] * right_sum) * inverse;
-        to_down[k] = (((down[0] * a + down[1] * b) + down[2] * c) - at[k] * down_sum) * inverse;
-    }
+    const paint_steps steps = paint_steps_of(r);
+    paint_change(r, &steps, uv, 2, at, to_right, to_down);
     p.u = at[0], p.v = at[1];
     p.u_right = to_right[0], p.v_right = to_right[1];
     p.u_down = to_down[0], p.v_down = to_down[1];
@@ -121,17 +141,28 @@ RASTER_INLINE void paint_add_level(paint_sum *s, const modal_paint_level *level,
     }
 }
 
+/* The square of a pixel's longer side in texels of the image. */
+RASTER_INLINE float paint_texels(const modal_paint *paint, int32_t image, const paint_place *p)
+{
+    const modal_paint_level *whole = paint->levels + paint->images[image].first_level;
+    const float wide = (float)whole->width, high = (float)whole->height;
+    const float a = p->u_right * wide, b = p->v_right * high, c = p->u_down * wide, d = p->v_down * high;
+    const float right = a * a + b * b, down = c * c + d * d;
+    return right > down ? right : down;
+}
+
+/* The level of a pixel whose longer side's square is this, of levels up to `last`. What is no number, or too large for one, is far away. */
+RASTER_INLINE float paint_level_of(float squared, float last)
+{
+    return !(squared <= FLT_MAX) ? last : squared > 1.0f ? paint_limit(0.5f * paint_log2(squared), 0.0f, last) : 0.0f;
+}
+
 /* An image at a place: linear r g b and alpha from 0 to 1, or (colours 0) numbers from 0 to 255. weigh: by alpha. */
 RASTER_INLINE void paint_sample(const modal_paint *paint, int32_t image, int wrap, int colours, int weigh, const paint_place *p, float out[4])
 {
     const modal_paint_image *m = &paint->images[image];
     const modal_paint_level *levels = paint->levels + m->first_level;
-    const float wide = (float)levels->width, high = (float)levels->height;
-    const float a = p->u_right * wide, b = p->v_right * high, c = p->u_down * wide, d = p->v_down * high;
-    const float right = a * a + b * b, down = c * c + d * d, squared = right > down ? right : down;
-    const float last = (float)(m->n_levels - 1);
-    /* what is no number, or too large for one, is far away */
-    const float level = !(squared <= FLT_MAX) ? last : squared > 1.0f ? paint_limit(0.5f * paint_log2(squared), 0.0f, last) : 0.0f;
+    const float level = paint_level_of(paint_texels(paint, image, p), (float)(m->n_levels - 1));
     const int32_t fine = (int32_t)level;
     const float coarse = level - (float)fine;
     paint_sum s = {paint, paint_wrapped(p->u, wrap == 1, wrap > 1), paint_wrapped(p->v, wrap == 1, wrap > 1), wrap == 0, colours, weigh,
@@ -141,28 +172,6 @@ RASTER_INLINE void paint_sample(const modal_paint *paint, int32_t image, int wra
     const float scale = s.weight > 0.0f ? 1.0f / s.weight : 0.0f;
     for (int k = 0; k < 3; k++) out[k] = s.sum[k] * scale;
     out[3] = s.sum[3];
-}
-
-/* The alpha of a triangle at a point of the picture: of its image, times its opacity. */
-RASTER_INLINE float paint_alpha(const modal_paint *paint, uint32_t t, const raster_clip corners[3], float x, float y)
-{
-    const int32_t material = paint->triangle_materials[t], image = paint->material_images ? paint->material_images[2 * (int64_t)material] : -1;
-    const float *m = paint->materials + MODAL_SHADE_MATERIAL * (int64_t)material;
-    const float *uv[3];
-    float texel[4];
-    if (image < 0 || !paint_corners(paint, t, uv)) return m[3];
-    const paint_weights weights = paint_weights_at(corners, x, y);
-    const paint_place place = paint_place_of(&weights, uv);
-    paint_sample(paint, image, (int)m[MODAL_PAINT_WRAP], 0, 0, &place, texel);
-    return m[3] * texel[3];
-}
-
-/* Whether there is something of the triangle: of a cut-out where alpha is not below its cutoff, of what is blended where it exceeds `blended`. */
-RASTER_INLINE int paint_is_there(const modal_paint *paint, float blended, uint32_t t, const raster_clip corners[3], float x, float y)
-{
-    const float *m = paint->materials + MODAL_SHADE_MATERIAL * (int64_t)paint->triangle_materials[t];
-    const float alpha = paint_alpha(paint, t, corners, x, y);
-    return m[MODAL_PAINT_ALPHA] == 1.0f ? alpha >= m[MODAL_PAINT_CUTOFF] : alpha > blended;
 }
 
 RASTER_INLINE void paint_view_corners(const modal_raster_mesh *mesh, const modal_raster_view *view, uint32_t t, raster_clip corners[3])

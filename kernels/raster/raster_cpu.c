@@ -2,6 +2,7 @@
 /* Bands of rows, a band a thread (raster_bands.h). A triangle of less than 64 pixels a side, which nearly all are, has edge functions in 32
  * bits: all samples of a pixel, or eight pixels of one sample, at once. */
 #include "kernels/cpu.h"
+#include "kernels/raster/alpha_math.h"
 #include "kernels/raster/raster_bands.h"
 
 #if defined(MODAL_SIMD) && defined(__x86_64__)
@@ -86,7 +87,7 @@ static void draw_tested(const modal_raster_task *task, uint32_t t, const raster_
                 const uint64_t key = raster_key(depth, t);
                 /* what is behind need not be tested */
                 if (task->depths ? !(depth > task->depths[at]) : key >= task->keys[at]) continue;
-                if (!paint_is_there(&task->paint, task->blended_alpha, t, corners, (float)(256 * x + in_x) / 256.0f, (float)(256 * y + in_y) / 256.0f))
+                if (!paint_is_there(task, t, corners, (float)(256 * x + in_x) / 256.0f, (float)(256 * y + in_y) / 256.0f, 1))
                     continue;
                 if (task->depths)
                     task->depths[at] = depth;

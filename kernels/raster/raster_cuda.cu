@@ -4,7 +4,7 @@
 // is found by atomic minima, whose result no order of the threads changes. Nobody waits for one: a look before, which spares those that
 // change nothing, is waited for, and takes twice the time (kernels/VERSIONS.md).
 #include "kernels/cuda_check.cuh"
-#include "kernels/raster/paint_math.h"
+#include "kernels/raster/alpha_math.h"
 
 namespace {
 
@@ -60,8 +60,8 @@ template <class INT> struct edges {
     }
 };
 
-// All samples of a pixel. TEST: those of a triangle that has one of the task's flags are tested.
-template <int SAMPLES, bool KEYS, bool TEST, class INT>
+// All samples of a pixel. TEST: those of a triangle that has one of the task's flags are tested, by images or (2) also by solids.
+template <int SAMPLES, bool KEYS, int TEST, class INT>
 __device__ __forceinline__ void draw_pixel(const modal_raster_task &task, const raster_setup &s, const edges<INT> &e, int x, int y, uint32_t t)
 {
     const bool tested = TEST && __ldg(task.mesh.flags + t) & task.test;
@@ -74,8 +74,8 @@ __device__ __forceinline__ void draw_pixel(const modal_raster_task &task, const 
                   e2 = e.a[2] * sx + e.b[2] * sy + e.c[2];
         if (((e0 + e.bias[0]) | (e1 + e.bias[1]) | (e2 + e.bias[2])) < 0) continue;
         if (!TEST || !tested ||
-            paint_is_there(&task.paint, task.blended_alpha, t, corners, (float)(256 * x + raster_sample_x(SAMPLES, i)) / 256.0f,
-                           (float)(256 * y + raster_sample_y(SAMPLES, i)) / 256.0f))
+            paint_is_there(&task, t, corners, (float)(256 * x + raster_sample_x(SAMPLES, i)) / 256.0f,
+                           (float)(256 * y + raster_sample_y(SAMPLES, i)) / 256.0f, TEST == 2))
             plot<KEYS>(task, ((int64_t)y * task.width + x) * SAMPLES + i, raster_depth(&s, (float)e1, (float)e2), t);
     }
 }
@@ -112,7 +112,7 @@ __device__ __forceinline__ how set_up(const state &s, int64_t t, int samples, ra
     return (r.right - r.left + 1) * (r.bottom - r.top + 1) <= DIRECT ? BY_THREAD : BY_WARP;
 }
 
-template <int SAMPLES, bool KEYS, bool TEST> __global__ void __launch_bounds__(THREADS) draw(const state s)
+template <int SAMPLES, bool KEYS, int TEST> __global__ void __launch_bounds__(THREADS) draw(const state s)
 {
     const int lane = threadIdx.x % 32;
     const int64_t t = blockIdx.x * (int64_t)THREADS + threadIdx.x;
@@ -140,7 +140,7 @@ template <int SAMPLES, bool KEYS, bool TEST> __global__ void __launch_bounds__(T
     if (mine == BY_BLOCKS) s.listed[place] = (uint32_t)t;
 }
 
-template <int SAMPLES, bool KEYS, bool TEST> __global__ void __launch_bounds__(TILE * TILE) draw_large(const state s)
+template <int SAMPLES, bool KEYS, int TEST> __global__ void __launch_bounds__(TILE * TILE) draw_large(const state s)
 {
     __shared__ raster_point corners[RASTER_MOST_CORNERS];
     __shared__ int n_corners;
@@ -182,7 +182,7 @@ template <int SAMPLES, bool KEYS, bool TEST> __global__ void __launch_bounds__(T
     }
 }
 
-template <int SAMPLES, bool KEYS, bool TEST> modal_status launch_for(const state &s, cudaStream_t stream, modal_error *err)
+template <int SAMPLES, bool KEYS, int TEST> modal_status launch_for(const state &s, cudaStream_t stream, modal_error *err)
 {
     const int64_t blocks = (s.task.mesh.n_triangles + THREADS - 1) / THREADS;
     draw<SAMPLES, KEYS, TEST><<<(unsigned)blocks, THREADS, 0, stream>>>(s);
@@ -194,7 +194,8 @@ template <int SAMPLES, bool KEYS, bool TEST> modal_status launch_for(const state
 
 template <int SAMPLES, bool KEYS> modal_status launch(const state &s, cudaStream_t stream, modal_error *err)
 {
-    return s.task.test && s.task.mesh.flags ? launch_for<SAMPLES, KEYS, true>(s, stream, err) : launch_for<SAMPLES, KEYS, false>(s, stream, err);
+    if (!s.task.test || !s.task.mesh.flags) return launch_for<SAMPLES, KEYS, 0>(s, stream, err);
+    return s.task.paint.solids ? launch_for<SAMPLES, KEYS, 2>(s, stream, err) : launch_for<SAMPLES, KEYS, 1>(s, stream, err);
 }
 
 } // namespace

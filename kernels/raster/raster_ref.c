@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every triangle, every sample of its box. */
-#include "kernels/raster/paint_math.h"
+#include "kernels/raster/alpha_math.h"
 
 static void draw(const modal_raster_task *task, int64_t t, const raster_point *a, const raster_point *b, const raster_point *c)
 {
@@ -24,7 +24,7 @@ static void draw(const modal_raster_task *task, int64_t t, const raster_point *a
                     covered &= edges[k] + raster_bias(s.x[from], s.y[from], s.x[to], s.y[to]) >= 0;
                 }
                 if (!covered) continue;
-                if (tested && !paint_is_there(&task->paint, task->blended_alpha, (uint32_t)t, corners, (float)sx / 256.0f, (float)sy / 256.0f)) continue;
+                if (tested && !paint_is_there(task, (uint32_t)t, corners, (float)sx / 256.0f, (float)sy / 256.0f, 1)) continue;
                 const int64_t at = ((int64_t)y * task->width + x) * samples + i;
                 const float depth = raster_depth(&s, (float)edges[1], (float)edges[2]);
                 const uint64_t key = raster_key(depth, (uint32_t)t);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Textures around surfaces on triangles, by operations whose order is fixed (raster_math.h). The value is the trilinear interpolant of
- * kernels/octree_lookup; colours are interpolated as the numbers that they are, and then brought to linear light. */
+/* Textures around surfaces on triangles, by operations whose order is fixed (raster_math.h). The value is that of kernels/octree_lookup for a footprint as
+ * large as the pixel's longer side, at least a cell. Colours of the finest samples are interpolated as the numbers that they are and then brought to linear
+ * light; those of mip levels, and those between two levels, in linear light: so means stay what they are. */
 #ifndef MODAL_KERNELS_SOLID_MATH_H
 #define MODAL_KERNELS_SOLID_MATH_H
 
-#include "kernels/raster/raster_math.h"
+#include "kernels/raster/paint_math.h"
 
 RASTER_INLINE uint32_t solid_count(uint64_t bits)
 {
@@ -42,35 +43,85 @@ RASTER_INLINE float solid_mix(const float v[8], const float f[3])
     return b + f[0] * (c - b);
 }
 
-/* Numbers of a solid at a point at rest: rgba8 0 to 255, float3 as they are and 255. 0, and out as it was: there is no cell. */
-RASTER_INLINE int solid_sample(const modal_paint_solid *s, const float rest[3], float out[4])
-{
-    const float last = (float)((1u << s->grid.bits) - 1);
-    const int rgba = s->grid.channels == MODAL_OCTREE_RGBA8;
-    uint32_t cell[3];
-    float f[3], v[8];
-    for (int k = 0; k < 3; k++) {
-        const float x = (rest[k] + s->shift[k]) * s->scale;
-        if (!(x >= 0.0f && x <= last)) return 0;
-        cell[k] = (uint32_t)x;
-        f[k] = x - (float)cell[k];
-    }
-    const uint32_t record = solid_record(&s->grid, cell);
-    if (record == UINT32_MAX) return 0;
-    const uint32_t *bits = (const uint32_t *)s->grid.records + 8 * (uint64_t)record * (rgba ? 1 : 3);
-    for (int c = 0; c < (rgba ? 4 : 3); c++) {
-        for (int k = 0; k < 8; k++) v[k] = rgba ? (float)(int32_t)(bits[k] >> 8 * c & 255) : modal_float_of(bits[8 * c + k]);
-        out[c] = solid_mix(v, f);
-    }
-    if (!rgba) out[3] = 255.0f;
-    return 1;
-}
-
 /* Linear light of an sRGB number from 0 to 255, linear between whole ones. */
 RASTER_INLINE float solid_linear(const float linear[256], float number)
 {
     const int32_t low = number < 255.0f ? (int32_t)number : 254;
     return linear[low] + (number - (float)low) * (linear[low + 1] - linear[low]);
+}
+
+/* Which numbers of a look-up are wanted. */
+enum { SOLID_COLOURS, SOLID_ALPHA, SOLID_NUMBERS }; /* r g b in linear light and alpha from 0 to 1; [3] that alone; [0] to [2] as they are */
+
+/* Interpolated in one octave, 0 the finest; 0, and out as it was: there is no cell. */
+RASTER_INLINE int solid_octave(const modal_octree_grid *g, int octave, const float cells[3], int wanted, const float *linear, float out[4])
+{
+    const float side = (float)(1u << g->bits), scale = 1.0f / (float)(1u << octave), half = octave ? 0.5f : 0.0f;
+    uint32_t cell[3];
+    float f[3], v[8];
+    for (int k = 0; k < 3; k++) {
+        const float x = (cells[k] + half) * scale + half;
+        if (!(x >= 0.0f && x < side)) return 0;
+        cell[k] = (uint32_t)x;
+        f[k] = x - (float)cell[k];
+    }
+    const uint32_t record = solid_record(g, cell);
+    if (record == UINT32_MAX) return 0;
+    const uint32_t *bits = (const uint32_t *)g->records + 8 * (uint64_t)record * (wanted == SOLID_NUMBERS ? 3 : 1);
+    for (int c = 0; wanted == SOLID_NUMBERS && c < 3; c++) {
+        for (int k = 0; k < 8; k++) v[k] = modal_float_of(bits[8 * c + k]);
+        out[c] = solid_mix(v, f);
+    }
+    for (int c = 0; wanted == SOLID_COLOURS && c < 3; c++) {
+        for (int k = 0; k < 8; k++) {
+            const int32_t number = (int32_t)(bits[k] >> 8 * c & 255);
+            v[k] = octave ? linear[number] : (float)number;
+        }
+        out[c] = octave ? solid_mix(v, f) : solid_linear(linear, solid_mix(v, f));
+    }
+    if (wanted == SOLID_NUMBERS) return 1;
+    for (int k = 0; k < 8; k++) v[k] = (float)(int32_t)(bits[k] >> 24);
+    out[3] = solid_mix(v, f) * (1.0f / 255.0f);
+    return 1;
+}
+
+/* A point at rest, m, and the square of a pixel's longer side there, m^2. */
+typedef struct solid_point {
+    float at[3], squared;
+} solid_point;
+
+/* Of a triangle at a point of the picture. corners: of the triangle, numbers of points. */
+RASTER_INLINE solid_point solid_point_of(const modal_paint *paint, const int32_t corners[3], const paint_weights *weights)
+{
+    solid_point p;
+    const float *rest[3];
+    float to_right[3], to_down[3];
+    const paint_steps steps = paint_steps_of(weights);
+    for (int i = 0; i < 3; i++) rest[i] = paint->rest + 3 * (int64_t)corners[i];
+    paint_change(weights, &steps, rest, 3, p.at, to_right, to_down);
+    const float right = (to_right[0] * to_right[0] + to_right[1] * to_right[1]) + to_right[2] * to_right[2];
+    const float down = (to_down[0] * to_down[0] + to_down[1] * to_down[1]) + to_down[2] * to_down[2];
+    p.squared = right > down ? right : down;
+    return p;
+}
+
+/* A solid at a point at rest, between the two levels around the footprint. 0, and out as it was: there is no cell. */
+RASTER_INLINE int solid_sample(const modal_paint_solid *s, const solid_point *p, int wanted, const float *linear, float out[4])
+{
+    const int first = wanted == SOLID_ALPHA ? 3 : 0, end = wanted == SOLID_NUMBERS ? 3 : 4;
+    float cells[3], coarse[4];
+    for (int k = 0; k < 3; k++) cells[k] = (p->at[k] + s->shift[k]) * s->scale;
+    const float level = s->n_mips > 0 ? paint_level_of(p->squared * (s->scale * s->scale), (float)s->mips[s->n_mips - 1].octave) : 0.0f;
+    int above = 0; /* the first mip whose octave is above the level */
+    while (above < s->n_mips && level >= (float)s->mips[above].octave) above++;
+    const int low = above ? s->mips[above - 1].octave : 0;
+    if (!solid_octave(above ? &s->mips[above - 1].grid : &s->grid, low, cells, wanted, linear, out)) return 0;
+    if (above == s->n_mips || !(level > (float)low)) return 1;
+    const modal_octree_mip *next = &s->mips[above];
+    if (!solid_octave(&next->grid, next->octave, cells, wanted, linear, coarse)) return 1; /* a point at the border, to rounding */
+    const float part = (level - (float)low) / (float)(next->octave - low);
+    for (int k = first; k < end; k++) out[k] += part * (coarse[k] - out[k]);
+    return 1;
 }
 
 #endif

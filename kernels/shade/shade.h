@@ -17,9 +17,11 @@
  * and v of the triangle as it is deformed, b along n; 128 is 0 and 255 is 1, so that a flat one changes nothing (J. F. Blinn, "Simulation of
  * Wrinkled Surfaces", 1978; the tangents of the triangle's corners instead of those of vertices).
  *
- * A solid, an octree texture, is looked up at the sample's point at rest. Its colours and alpha are those of an image. Its normals are at rest, too, in the
- * coordinates of the object: they are turned with the frame of the interpolated normal and the triangle's first edge. Where there is no cell, nothing
- * changes.
+ * A solid, an octree texture, is looked up at the sample's point at rest, with the pixel's longer side there as footprint (solid_math.h). Its colours and
+ * alpha are those of an image. Its normals are at rest, too, in the coordinates of the object: they are turned with the frame of the interpolated normal
+ * and the triangle's first edge. Where there is no cell, nothing changes. Of a material that has an image beside the solid (an atlas of it), the
+ * image is taken where the pixel's longer side is longer than a texel, or where there is no cell (S. Lefebvre, S. Hornus, F. Neyret, Octree Textures on the
+ * GPU, 2005, 37.2.3 and 37.2.4).
  *
  * Layers are what is seen through, of each sample the nearest first (kernels/layers): from A = 1 on, C += A a c and A *= 1 - a of one after the
  * other, and A times what is behind all of them last (T. Porter, T. Duff, "Compositing Digital Images", 1984). The samples of a pixel that see a
@@ -34,6 +36,15 @@
 #define MODAL_SHADE_VARIANCE 2e-6f /* of depths from 0 to 1 */
 
 typedef enum modal_shadow_kind { MODAL_SHADOW_NONE, MODAL_SHADOW_HARD, MODAL_SHADOW_VSM } modal_shadow_kind;
+
+/* What a look-up took its numbers from. */
+typedef enum modal_shade_source {
+    MODAL_SHADE_IMAGE,   /* of a material without a solid */
+    MODAL_SHADE_SOLID,
+    MODAL_SHADE_ATLAS,   /* the image that a material has beside its solid */
+    MODAL_SHADE_OUTSIDE, /* of the solid, where it has no cell: the material is as without */
+    MODAL_SHADE_SOURCES
+} modal_shade_source;
 
 typedef struct modal_shade_light {
     float direction[3]; /* to the light, unit */
@@ -78,6 +89,7 @@ struct modal_shade_task {
     float *depth;      /* m along the view */
     float *normal;     /* [3] unit, to who looks where a material is two-sided */
     float *position;   /* [3] m */
+    uint64_t *sources; /* [MODAL_SHADE_SOURCES] where there are solids: samples are added whose colours or normals were looked up; both count. Or NULL */
     float *motion;     /* [2] pixels, x and y: from where the place was seen in the frame before, 0 where it was before the near plane or behind it */
 };
 

@@ -10,7 +10,10 @@ static inline __attribute__((always_inline)) void shade_run(const modal_shade_ta
 {
     float limited[3 * RUN], full[3];
     int32_t codes[3 * RUN];
-    for (int64_t i = 0; i < count; i++) shade_pixel(task, view, first + i, samples, has, limited + 3 * i, full);
+    uint32_t counts[MODAL_SHADE_SOURCES] = {0};
+    for (int64_t i = 0; i < count; i++) shade_pixel(task, view, first + i, samples, has, limited + 3 * i, full, counts);
+    for (int k = 0; has & SHADE_SOLIDS && task->sources && k < MODAL_SHADE_SOURCES; k++)
+        __atomic_fetch_add(&task->sources[k], (uint64_t)counts[k], __ATOMIC_RELAXED);
     for (int64_t i = 0; task->motion && i < count; i++) shade_motion(task, view, task->view_before, first + i, samples);
     for (int64_t i = 0; task->deep && i < count; i++)
         for (int k = 0; k < 4; k++) task->deep[4 * (first + i) + k] = k < 3 ? shade_deep(limited[3 * i + k]) : 65535;

@@ -9,11 +9,20 @@ namespace {
 template <int SAMPLES, int HAS> __global__ void __launch_bounds__(128, HAS ? 4 : 8) shade(const modal_shade_task task, int first, int end, int left, int right)
 {
     const int x = blockIdx.x * 16 + threadIdx.x % 8 + threadIdx.x / 64 * 8, y = first + blockIdx.y * 8 + threadIdx.x / 8 % 8;
-    if (x < left || x >= right || y >= end) return;
-    const modal_raster_view view = *task.view;
+    const bool inside = x >= left && x < right && y < end;
     const int64_t pixel = (int64_t)y * task.width + x;
     float limited[3], full[3];
-    shade_pixel(&task, &view, pixel, SAMPLES, HAS, limited, full);
+    uint32_t counts[MODAL_SHADE_SOURCES] = {};
+    if (inside) {
+        const modal_raster_view view = *task.view;
+        shade_pixel(&task, &view, pixel, SAMPLES, HAS, limited, full, counts);
+    }
+    if constexpr (HAS & SHADE_SOLIDS)
+        for (int k = 0; task.sources && k < MODAL_SHADE_SOURCES; k++) { // whole numbers: in any order the same
+            const unsigned sum = __reduce_add_sync(~0u, counts[k]);
+            if (threadIdx.x % 32 == 0 && sum) atomicAdd(reinterpret_cast<unsigned long long *>(task.sources + k), (unsigned long long)sum);
+        }
+    if (!inside) return;
     if (task.picture)
         reinterpret_cast<uchar4 *>(task.picture)[pixel] =
             make_uchar4(shade_srgb(limited[0]), shade_srgb(limited[1]), shade_srgb(limited[2]), 255);

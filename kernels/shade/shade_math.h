@@ -2,7 +2,6 @@
 #ifndef MODAL_KERNELS_SHADE_MATH_H
 #define MODAL_KERNELS_SHADE_MATH_H
 
-#include "kernels/raster/paint_math.h"
 #include "kernels/raster/solid_math.h"
 #include "kernels/shade/shade.h"
 
@@ -55,13 +54,14 @@ enum { SHADE_IMAGES = 1, SHADE_LAYERS = 2, SHADE_SOLIDS = 4 };
 RASTER_INLINE int shade_has(const modal_shade_task *task)
 {
     return (task->paint.triangle_uv && task->paint.material_images ? SHADE_IMAGES : 0) | (task->layers ? SHADE_LAYERS : 0) |
-           (task->paint.solids && task->paint.material_images ? SHADE_SOLIDS : 0);
+           (task->paint.solids ? SHADE_SOLIDS : 0);
 }
 
 /* A triangle at a point of the picture. */
 typedef struct shade_surface {
     float position[3], normal[3]; /* the normal to who looks where the material is two-sided */
     float image[4];               /* r g b a of its image; ones */
+    int32_t sources[2];           /* modal_shade_source of its colours and normals, -1: none */
 } shade_surface;
 
 /* Turns a unit normal by an image. p: the triangle's corners. */
@@ -84,15 +84,11 @@ RASTER_INLINE void shade_bump(const modal_paint *paint, int32_t image, int wrap,
     for (int k = 0; k < 3; k++) normal[k] = turned[k];
 }
 
-/* Turns a unit normal by a solid of normals, which are those at rest: as they lie to the normal and an edge there, they lie to these now.
- * p: the triangle's corners, rest: the same at rest; at, own: the point and its normal at rest. */
-RASTER_INLINE void shade_turn(const modal_paint_solid *solid, const float *const p[3], const float *const rest[3], const float at[3], float own[3],
-                              float normal[3])
+/* Turns a unit normal by one of a solid, which is one at rest: as it lies to the normal and an edge there, it lies to these now.
+ * p: the triangle's corners, rest: the same at rest; texel: the solid's, own: the surface's normal at rest. */
+RASTER_INLINE void shade_turn(const float texel[3], const float *const p[3], const float *const rest[3], float own[3], float normal[3])
 {
-    float texel[4], side[3], tangent[3], bitangent[3], turned[3];
-    if (!solid_sample(solid, at, texel)) return;
-    if (solid->grid.channels == MODAL_OCTREE_RGBA8)
-        for (int k = 0; k < 3; k++) texel[k] = (texel[k] - 128.0f) * (1.0f / 127.0f);
+    float side[3], tangent[3], bitangent[3], turned[3];
     shade_unit(own);
     for (int k = 0; k < 3; k++) side[k] = rest[1][k] - rest[0][k], tangent[k] = p[1][k] - p[0][k];
     const float before = shade_dot(side, own), now = shade_dot(tangent, normal);
@@ -111,32 +107,56 @@ RASTER_INLINE void shade_turn(const modal_paint_solid *solid, const float *const
     for (int k = 0; k < 3; k++) normal[k] = turned[k];
 }
 
-/* Solids of a material at a point of a triangle: -2 - i of material_images. */
-RASTER_INLINE void shade_solids(const modal_shade_task *task, uint32_t t, int32_t colours, int32_t normals, const paint_weights *weights,
-                                const float *const points[3], shade_surface *at)
+/* Turns the normal by a solid's at a point of a triangle; 0: it has none there. */
+RASTER_INLINE int shade_solid_normal(const modal_shade_task *task, uint32_t t, const modal_paint_solid *solid, const solid_point *place,
+                                     const paint_weights *weights, const float *const points[3], float normal[3])
 {
     const modal_paint *paint = &task->paint;
-    const float *rest[3];
-    float place[3], own[3], texel[4];
     const int32_t *corners = task->mesh.triangles + 3 * (int64_t)t;
+    const float *rest[3];
+    float texel[4], own[3] = {0.0f, 0.0f, 0.0f};
+    if (!solid_sample(solid, place, SOLID_NUMBERS, NULL, texel)) return 0;
     for (int i = 0; i < 3; i++) {
-        if (corners[i] >= task->mesh.n_points) return; /* the ground's */
-        rest[i] = paint->rest + 3 * (int64_t)corners[i];
+        const int32_t corner = corners[i];
+        const float *n = task->more_normals + 3 * ((int64_t)corner - task->mesh.n_points);
+        if (corner < task->mesh.n_points) n = paint->rest_normals + 3 * (int64_t)(task->triangle_normals ? task->triangle_normals[3 * (int64_t)t + i] : corner);
+        for (int k = 0; k < 3; k++) own[k] += weights->of[i] * n[k];
+        rest[i] = paint->rest + 3 * (int64_t)corner;
     }
-    for (int k = 0; k < 3; k++) place[k] = (weights->of[0] * rest[0][k] + weights->of[1] * rest[1][k]) + weights->of[2] * rest[2][k];
-    if (colours < -1 && solid_sample(&paint->solids[-2 - colours], place, texel)) {
-        for (int k = 0; k < 3; k++) at->image[k] = solid_linear(paint->linear, texel[k]);
-        at->image[3] = texel[3] * (1.0f / 255.0f);
-    }
-    if (normals >= -1) return;
-    for (int k = 0; k < 3; k++) {
-        own[k] = 0.0f;
-        for (int i = 0; i < 3; i++) {
-            const int32_t row = task->triangle_normals ? task->triangle_normals[3 * (int64_t)t + i] : corners[i];
-            own[k] += weights->of[i] * paint->rest_normals[3 * (int64_t)row + k];
+    shade_turn(texel, points, rest, own, normal);
+    return 1;
+}
+
+/* Colours and normals of the material's images and solids at a point of a triangle. */
+RASTER_INLINE void shade_paint(const modal_shade_task *task, uint32_t t, const paint_weights *weights, const float *const points[3], int has,
+                               shade_surface *at)
+{
+    const modal_paint *paint = &task->paint;
+    const int32_t material = paint->triangle_materials[t];
+    const float *values = paint->materials + MODAL_SHADE_MATERIAL * (int64_t)material, *uv[3] = {NULL};
+    const int32_t *none = NULL, *images = paint->material_images ? paint->material_images + 2 * (int64_t)material : none;
+    const int32_t *solids = has & SHADE_SOLIDS ? paint->material_solids + 2 * (int64_t)material : none;
+    const int flat = images && (images[0] >= 0 || images[1] >= 0) && paint_corners(paint, t, uv);
+    const int solid = solids && (solids[0] >= 0 || solids[1] >= 0);
+    paint_place place = {0.0f};
+    solid_point point = {{0.0f}};
+    if (flat) place = paint_place_of(weights, uv);
+    if (solid) point = solid_point_of(paint, task->mesh.triangles + 3 * (int64_t)t, weights);
+    for (int role = 0; role < 2; role++) { /* colours, normals */
+        const int32_t image = flat ? images[role] : -1, number = solid ? solids[role] : -1;
+        if (number >= 0 && !(image >= 0 && !(paint_texels(paint, image, &place) <= 1.0f))) {
+            const modal_paint_solid *s = &paint->solids[number];
+            const int found = role ? shade_solid_normal(task, t, s, &point, weights, points, at->normal)
+                                   : solid_sample(s, &point, SOLID_COLOURS, paint->linear, at->image);
+            at->sources[role] = found ? MODAL_SHADE_SOLID : MODAL_SHADE_OUTSIDE;
+            if (found) continue;
         }
+        if (image < 0) continue;
+        const int wrap = (int)values[MODAL_PAINT_WRAP];
+        if (role) shade_bump(paint, image, wrap, &place, points, uv, at->normal);
+        else paint_sample(paint, image, wrap, 1, values[MODAL_PAINT_ALPHA] != 0.0f, &place, at->image);
+        at->sources[role] = number >= 0 ? MODAL_SHADE_ATLAS : MODAL_SHADE_IMAGE;
     }
-    shade_turn(&paint->solids[-2 - normals], points, rest, place, own, at->normal);
 }
 
 /* (x, y) in pixels. */
@@ -144,7 +164,7 @@ RASTER_INLINE shade_surface shade_surface_at(const modal_shade_task *task, const
 {
     const modal_raster_mesh *mesh = &task->mesh;
     const modal_paint *paint = &task->paint;
-    const float *points[3], *normals[3], *uv[3];
+    const float *points[3], *normals[3];
     raster_clip corners[3];
     shade_surface at;
     for (int i = 0; i < 3; i++) {
@@ -164,16 +184,8 @@ RASTER_INLINE shade_surface shade_surface_at(const modal_shade_task *task, const
     }
     shade_unit(at.normal);
     for (int k = 0; k < 4; k++) at.image[k] = 1.0f;
-    const int painted = has & (SHADE_IMAGES | SHADE_SOLIDS) && paint->material_images;
-    const int32_t colours = painted ? paint->material_images[2 * (int64_t)material] : -1;
-    const int32_t bumps = painted ? paint->material_images[2 * (int64_t)material + 1] : -1;
-    if ((colours >= 0 || bumps >= 0) && paint_corners(paint, t, uv)) {
-        const paint_place place = paint_place_of(&weights, uv);
-        const int wrap = (int)values[MODAL_PAINT_WRAP];
-        if (colours >= 0) paint_sample(paint, colours, wrap, 1, values[MODAL_PAINT_ALPHA] != 0.0f, &place, at.image);
-        if (bumps >= 0) shade_bump(paint, bumps, wrap, &place, points, uv, at.normal);
-    }
-    if (has & SHADE_SOLIDS && (colours < -1 || bumps < -1)) shade_solids(task, t, colours, bumps, &weights, points, &at);
+    at.sources[0] = at.sources[1] = -1;
+    if (has & (SHADE_IMAGES | SHADE_SOLIDS)) shade_paint(task, t, &weights, points, has, &at);
     for (int k = 0; k < 3; k++) at.normal[k] *= side;
     return at;
 }
@@ -269,6 +281,13 @@ RASTER_INLINE shade_surface shade_middle(const modal_shade_task *task, const mod
     return shade_surface_at(task, view, t, x, y, has);
 }
 
+/* Adds a pixel's samples `set` to the sources that they were shaded from; has: that of shade_has. */
+RASTER_INLINE void shade_count(const shade_surface *at, unsigned set, int has, uint32_t counts[MODAL_SHADE_SOURCES])
+{
+    for (int role = 0; has & SHADE_SOLIDS && role < 2; role++)
+        for (int i = 0; i < MODAL_SHADE_SOURCES; i++) counts[i] += at->sources[role] == i ? solid_count(set) : 0u; /* no index that a thread computes */
+}
+
 enum { SHADE_KNOWN = 16 }; /* triangles of a pixel's layers whose colours are kept */
 
 /* The layers of a pixel, and of those that have been met their colours times alpha, and alpha. */
@@ -276,6 +295,7 @@ typedef struct shade_layers {
     int64_t pixel;
     const int32_t *first; /* [samples + 1] */
     int samples, has, n;
+    uint32_t *counts; /* of sources */
     uint32_t triangles[SHADE_KNOWN];
     float values[SHADE_KNOWN][4];
 } shade_layers;
@@ -295,6 +315,7 @@ RASTER_INLINE void shade_layer(const modal_shade_task *task, const modal_raster_
                 break;
             }
     const shade_surface at = shade_middle(task, view, all->pixel, t, set, all->samples, all->has);
+    shade_count(&at, set, all->has, all->counts);
     const float *material = task->paint.materials + MODAL_SHADE_MATERIAL * (int64_t)task->paint.triangle_materials[t];
     for (int k = 0; k < 3; k++) value[k] = 0.0f;
     value[3] = paint_limit(material[3] * at.image[3], 0.0f, 1.0f);
@@ -329,9 +350,9 @@ RASTER_INLINE void shade_through(const modal_shade_task *task, const modal_raste
     }
 }
 
-/* What a pixel adds to colours: the sums of its samples' colours, as they are and limited to 1. Writes the other outputs. */
+/* What a pixel adds to colours: the sums of its samples' colours, as they are and limited to 1. Writes the other outputs. Adds to counts of sources. */
 RASTER_INLINE void shade_pixel(const modal_shade_task *task, const modal_raster_view *view, int64_t pixel, int samples, int has,
-                               float limited[3], float full[3])
+                               float limited[3], float full[3], uint32_t counts[MODAL_SHADE_SOURCES])
 {
     const uint64_t *keys = task->keys + pixel * samples;
     const int32_t *first_layer = has & SHADE_LAYERS ? task->layers + (pixel - (int64_t)task->first_row * task->width) * samples : NULL;
@@ -350,6 +371,7 @@ RASTER_INLINE void shade_pixel(const modal_shade_task *task, const modal_raster_
             for (int k = 0; k < 3; k++) colour[k] = task->background[k];
         } else {
             const shade_surface at = shade_middle(task, view, pixel, t, set, samples, has);
+            shade_count(&at, set, has, counts);
             const int32_t object = shade_object(task, t);
             shade_colour(task, view, t, object, &at, colour);
             if (i == 0) first = at, first_object = object;
@@ -367,7 +389,7 @@ RASTER_INLINE void shade_pixel(const modal_shade_task *task, const modal_raster_
     }
     if (through) {
         shade_layers all;
-        all.pixel = pixel, all.first = first_layer, all.samples = samples, all.has = has;
+        all.pixel = pixel, all.first = first_layer, all.samples = samples, all.has = has, all.counts = counts;
         shade_through(task, view, &all, (const float(*)[3])behind, limited, full);
     }
     const float share = 1.0f / (float)samples;

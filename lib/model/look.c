@@ -17,6 +17,8 @@ void modal_look_free(modal_look *look)
         modal_free(&look->materials[i].name);
         modal_free(&look->materials[i].image);
         modal_free(&look->materials[i].normal_image);
+        modal_free(&look->materials[i].octree);
+        modal_free(&look->materials[i].normal_octree);
     }
     for (int32_t i = 0; i < look->n_shapes; i++) {
         modal_look_shape *s = &look->shapes[i];
@@ -180,4 +182,16 @@ int modal_look_is_solid(const char *name)
 {
     const size_t length = name ? strlen(name) : 0;
     return length > 3 && strcmp(name + length - 3, ".h5") == 0;
+}
+
+const char *modal_look_solid(const modal_look_material *m, int role)
+{
+    const char *image = role ? m->normal_image : m->image, *octree = role ? m->normal_octree : m->octree;
+    return octree ? octree : modal_look_is_solid(image) ? image : NULL;
+}
+
+const char *modal_look_image(const modal_look_material *m, int role)
+{
+    const char *image = role ? m->normal_image : m->image;
+    return modal_look_is_solid(image) ? NULL : image;
 }

@@ -22,6 +22,7 @@ typedef struct modal_look_material {
     modal_wrap wrap;
     int two_sided;
     char *image, *normal_image; /* paths as the look has them, or NULL */
+    char *octree, *normal_octree; /* the same of octree textures beside images, or NULL */
 } modal_look_material;
 
 /* Triangles [first, first + count) of the user's. */
@@ -93,6 +94,10 @@ modal_status modal_look_complete(modal_look *look, modal_error *err);
 
 /* Whether the image of a material is an octree texture by its name, "....h5"; NULL is none. */
 int modal_look_is_solid(const char *name);
+
+/* The octree texture of a material's colours (role 0) or normals (1), and the image of them; NULL: none. */
+const char *modal_look_solid(const modal_look_material *material, int role);
+const char *modal_look_image(const modal_look_material *material, int role);
 
 /* Number of the material of that name [length], -1: none. */
 int32_t modal_look_find(const modal_look *look, const char *name, int64_t length);

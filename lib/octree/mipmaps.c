@@ -268,6 +268,13 @@ modal_status modal_octree_sample_level(const modal_octree_pyramid *p, float leve
     return modal_octree_sample_with(&p->finest, &with, level, positions, n, n_outside, err);
 }
 
+int64_t modal_octree_pyramid_bytes(const modal_octree_pyramid *p)
+{
+    int64_t bytes = modal_octree_tables_bytes(&p->finest);
+    for (int i = 0; i < p->n_mips; i++) bytes += modal_octree_tables_bytes(&p->tables[i]);
+    return bytes;
+}
+
 void modal_octree_pyramid_free(modal_octree_pyramid *p)
 {
     modal_octree_tables_free(&p->finest);

@@ -25,6 +25,9 @@ modal_status modal_octree_pyramid_make(const modal_octree *octree, modal_octree_
 modal_status modal_octree_sample_level(const modal_octree_pyramid *pyramid, float level, const double *positions, int64_t n, void *values,
                                        int64_t *n_outside, modal_error *err);
 
+/* Bytes of all tables. */
+int64_t modal_octree_pyramid_bytes(const modal_octree_pyramid *pyramid);
+
 void modal_octree_pyramid_free(modal_octree_pyramid *pyramid);
 
 #endif

@@ -65,7 +65,8 @@ static int is_closed(const modal_surface *s)
 /* Of a triangle of this material, but for what its surface is. */
 static unsigned material_flags(const modal_render_scene *s, const modal_look_material *m, int32_t material, double shadow_alpha)
 {
-    const int has_image = s->images.n_images > 0 && s->images.of_material[material][0] >= 0;
+    const int has_image = (s->images.n_images > 0 && s->images.of_material[material][0] >= 0) ||
+                          (s->images.n_solids > 0 && s->images.solids_of_material[material][0] >= 0);
     unsigned flags = m->two_sided ? 0 : MODAL_RASTER_ONE_SIDED;
     if (m->alpha == MODAL_ALPHA_BLEND) flags |= MODAL_RASTER_BLEND | (m->opacity <= shadow_alpha ? MODAL_RASTER_NO_SHADOW : 0);
     if (m->alpha == MODAL_ALPHA_CUTOUT) flags |= m->opacity < m->cutoff ? MODAL_RASTER_ABSENT : has_image ? MODAL_RASTER_CUTOUT : 0;
@@ -284,8 +285,8 @@ int64_t modal_render_scene_bytes(const modal_render_scene *s)
     int64_t bytes = 17 * s->n_triangles + 16 * (int64_t)(s->n_objects + 1) + MODAL_SHADE_MATERIAL * 4 * (int64_t)s->n_materials;
     bytes += 8 * s->n_uv + (s->triangle_uv ? 12 * s->n_triangles : 0) + 16 * (int64_t)s->images.n_levels + 8 * (int64_t)(s->images.n_images + s->n_materials);
     for (int32_t i = 0; i < s->images.n_parts; i++) bytes += 4 * s->images.part_texels[i];
-    for (int32_t i = 0; i < s->images.n_solids; i++) bytes += modal_octree_tables_bytes(s->images.solids[i].tables) + (int64_t)sizeof *s->solids;
-    bytes += (s->rest ? 12 : 0) * s->n_points + 12 * s->n_rest_normals;
+    for (int32_t i = 0; i < s->images.n_solids; i++) bytes += modal_octree_pyramid_bytes(s->images.solids[i].pyramid) + (int64_t)sizeof *s->solids;
+    bytes += (s->rest ? 12 : 0) * (s->n_points + 4) + 12 * s->n_rest_normals + (s->images.n_solids ? 8 * (int64_t)s->n_materials : 0);
     if (!c->corners) return bytes;
     bytes += 12 * c->n_triangles + 12 * c->n_wedges + 12 * c->face_offsets[c->n_wedges];
     return bytes + 4 * MODAL_TILE * s->wedges.ring_offsets[(c->n_wedges + MODAL_TILE - 1) / MODAL_TILE] + c->n_wedges / 4;

@@ -7,15 +7,15 @@
 #include "lib/model/basis.h"
 #include "lib/model/creases.h"
 #include "lib/model/look.h"
-#include "lib/octree/grid.h"
+#include "lib/octree/mipmaps.h"
 
 /* The most lights, those of them that throw shadows, octree textures. */
 enum { MODAL_RENDER_LIGHTS = 64, MODAL_RENDER_MAPS = 4, MODAL_RENDER_SOLIDS = 16 };
 
 /* An octree texture of a look. Borrowed. */
 typedef struct modal_render_solid {
-    const modal_octree_tables *tables; /* rgba8, or of normals also float3 */
-    const uint8_t *wears;              /* [n_shapes] not 0: it was built around this shape's surface */
+    const modal_octree_pyramid *pyramid; /* of colours rgba8, of normals float3 */
+    const uint8_t *wears;                /* [n_shapes] not 0: it was built around this shape's surface */
     const char *name;
 } modal_render_solid;
 
@@ -26,9 +26,10 @@ typedef struct modal_render_images {
     const modal_paint_level *levels;       /* [n_levels] `first` counts through all parts */
     const uint8_t *const *parts;           /* [n_parts] texels */
     const int64_t *part_texels;            /* [n_parts] */
-    const int32_t (*of_material)[2];       /* [materials of the look] images of colours and of normals, -1: none, -2 - i: solid i */
+    const int32_t (*of_material)[2];       /* [materials of the look] images of colours and of normals, -1: none */
     int32_t n_solids;
     const modal_render_solid *solids;      /* [n_solids] */
+    const int32_t (*solids_of_material)[2]; /* [materials of the look] as of_material; NULL without solids */
 } modal_render_images;
 
 /* Normals of a surface with hard edges: one a wedge, made of positions on the device (kernels/normals_wedge). */
@@ -53,10 +54,10 @@ typedef struct modal_render_scene {
     int64_t n_uv;
     float *uv;            /* [n_uv, 2] of shapes, one after the other */
     int32_t *triangle_uv; /* [n_triangles, 3], -1: none; NULL without images */
-    float *rest;          /* [n_points, 3] m from the lowest corner of each shape; NULL without solids */
+    float *rest;          /* [n_points + 4, 3] m from the lowest corner of each shape, of the ground from its first; NULL without solids */
     int64_t n_rest_normals;
     float *rest_normals;  /* [n_rest_normals, 3] of points, or of wedges where there are some; NULL without solids of normals */
-    modal_paint_solid *solids;  /* [images.n_solids] with the tables' arrays */
+    modal_paint_solid *solids;  /* [images.n_solids] with the pyramids' arrays */
     int32_t n_unpainted;  /* objects with a material that has an image, but no texture coordinates */
     int n_cutouts, n_blended; /* not 0: some triangle is cut out, seen through */
     modal_render_wedges wedges;
@@ -84,7 +85,7 @@ typedef struct modal_render_scene_request {
 } modal_render_scene_request;
 
 /* What the look says of the basis's objects. MODAL_ERROR_INPUT: a triangle without a material, uv outside of [0, 1] where the material refuses
- * them, a solid on another surface than its own or in a material that is cut out, more points or triangles than 31 bits number, more than
+ * them, a solid on another surface than its own, more points or triangles than 31 bits number, more than
  * MODAL_RENDER_MAPS lights with shadows; MODAL_ERROR_MEMORY. The scene needs nothing of the request afterwards but texels and solids. */
 modal_status modal_render_scene_new(modal_render_scene *scene, const modal_render_scene_request *request, modal_error *err);
 void modal_render_scene_free(modal_render_scene *scene);

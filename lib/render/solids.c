@@ -48,9 +48,9 @@ modal_status modal_render_solids_make(modal_render_scene *scene, const modal_bas
     int turns = 0;
     int64_t first = 0;
     if (images->n_solids == 0) return MODAL_OK;
-    for (int32_t i = 0; i < scene->n_materials; i++) turns |= images->of_material[i][1] < -1;
+    for (int32_t i = 0; i < scene->n_materials; i++) turns |= images->solids_of_material[i][1] >= 0;
     MODAL_TRY(modal_alloc_zero(&scene->solids, images->n_solids, sizeof *scene->solids, "textures", err));
-    MODAL_TRY(modal_alloc(&scene->rest, 3 * scene->n_points, sizeof *scene->rest, "points at rest", err));
+    MODAL_TRY(modal_alloc_zero(&scene->rest, 3 * (scene->n_points + 4), sizeof *scene->rest, "points at rest", err));
     for (int32_t i = 0; i < basis->n_objects; i++) {
         const int32_t shape = basis->objects[i].shape;
         const modal_surface *s = &basis->shapes[shape].surface;
@@ -58,9 +58,10 @@ modal_status modal_render_solids_make(modal_render_scene *scene, const modal_bas
         lowest_corner(s, low);
         for (int64_t k = 0; k < 3 * s->n_vertices; k++) scene->rest[3 * first + k] = (float)(s->rest_positions[k] - low[k % 3]);
         for (int32_t n = 0; n < images->n_solids; n++) {
-            const modal_octree_tables *tables = images->solids[n].tables;
+            const modal_octree_pyramid *pyramid = images->solids[n].pyramid;
+            const modal_octree_tables *tables = &pyramid->finest;
             if (!images->solids[n].wears[shape]) continue; /* those that wear one have the same surface */
-            scene->solids[n] = (modal_paint_solid){.grid = tables->grid, .scale = (float)tables->scale};
+            scene->solids[n] = (modal_paint_solid){.grid = tables->grid, .n_mips = pyramid->n_mips, .mips = pyramid->mips, .scale = (float)tables->scale};
             for (int k = 0; k < 3; k++) scene->solids[n].shift[k] = (float)(low[k] - tables->origin[k]);
         }
         first += s->n_vertices;
@@ -73,10 +74,8 @@ done:
 modal_status modal_render_solids_check(const modal_render_scene *scene, const modal_look_material *m, int32_t number, int32_t shape, modal_error *err)
 {
     for (int role = 0; role < 2 && scene->images.n_solids > 0; role++) {
-        const int32_t solid = -2 - scene->images.of_material[number][role];
+        const int32_t solid = scene->images.solids_of_material[number][role];
         if (solid < 0) continue;
-        if (role == 0 && m->alpha == MODAL_ALPHA_CUTOUT)
-            return modal_error_set(err, MODAL_ERROR_INPUT, "material %s: is cut out, which takes an image, not %s", m->name, scene->images.solids[solid].name);
         if (shape < 0)
             return modal_error_set(err, MODAL_ERROR_INPUT, "material %s: %s is of a surface, not of the ground", m->name, scene->images.solids[solid].name);
         if (!scene->images.solids[solid].wears[shape])

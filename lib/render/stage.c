@@ -29,7 +29,7 @@ const modal_array modal_render_arrays[MODAL_RENDER_BUFFERS] = {
 
 const char *const modal_render_pass_names[MODAL_RENDER_PASSES] = {"normals", "shadows", "visibility", "layers", "shading"};
 
-enum { PARTS = 48 + 3 * MODAL_RENDER_SOLIDS };
+enum { PARTS = 56 + (4 + 3 * MODAL_OCTREE_MIPS) * MODAL_RENDER_SOLIDS };
 
 /* On one device: the scene's arrays, and those between the operations, of one frame. */
 typedef struct opened_stage {
@@ -90,11 +90,26 @@ static int64_t bytes(const void *self, const modal_device *device, int64_t most_
            8 * pixels * s->samples + texels * (4 * depth_maps(s) + 8 * moment_maps(s) + (moment_maps(s) ? 8 : 0)) + (1 << 16);
 }
 
+/* What this device's look-ups took their numbers from, to the sums of all. */
+static void add_sources(opened_stage *o)
+{
+    uint64_t counts[MODAL_SHADE_SOURCES];
+    modal_render_times *times = o->stage->times;
+    if (!times || !o->shade.sources) return;
+    if (modal_device_copy_out(&o->device, counts, o->shade.sources, sizeof counts, o->side, NULL) != MODAL_OK) return;
+    if (modal_device_stream_wait(&o->device, o->side, NULL) != MODAL_OK) return;
+    for (int i = 0; i < MODAL_SHADE_SOURCES; i++) {
+#pragma omp atomic
+        times->sources[i] += counts[i];
+    }
+}
+
 static void close_stage(void *opened)
 {
     opened_stage *o = opened;
     if (!o) return;
     if (o->side) modal_device_stream_wait(&o->device, o->side, NULL);
+    add_sources(o);
     for (int i = 0; i < o->n_parts; i++) modal_device_free(&o->device, &o->parts[i]);
     modal_device_event_delete(&o->device, &o->begun);
     modal_device_event_delete(&o->device, &o->mapped);
@@ -139,30 +154,53 @@ static void set_weights(modal_shadow_blur_task *blur)
     MODAL_TRY(add_part(o, stream, from, count, sizeof *(member), &part, err)); \
     (member) = part
 
+/* The arrays of a level of an octree texture. */
+static modal_status make_grid(opened_stage *o, modal_stream *stream, const modal_octree_tables *t, modal_octree_grid *grid, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    void *part;
+    *grid = t->grid;
+    PART(grid->top, t->top, t->n_top);
+    PART(grid->masks, t->masks, t->n_masks);
+    MODAL_TRY(add_part(o, stream, t->records, t->n_records, 8 * modal_octree_value_bytes(t->grid.channels), &part, err));
+    grid->records = part;
+done:
+    return status;
+}
+
 /* Octree textures, and the points at rest. */
 static modal_status make_solids(opened_stage *o, modal_stream *stream, modal_paint *paint, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_render_scene *scene = o->stage->scene;
     const int32_t n = scene->images.n_solids;
+    static const uint64_t no_sources[MODAL_SHADE_SOURCES] = {0};
     modal_paint_solid *solids = NULL;
+    modal_octree_mip *mips = NULL;
     void *part;
     if (n == 0) return MODAL_OK;
     MODAL_TRY(modal_alloc(&solids, n, sizeof *solids, "textures", err));
+    MODAL_TRY(modal_alloc(&mips, (int64_t)n * MODAL_OCTREE_MIPS, sizeof *mips, "textures", err));
     for (int32_t i = 0; i < n; i++) {
-        const modal_octree_tables *t = scene->images.solids[i].tables;
+        const modal_octree_pyramid *p = scene->images.solids[i].pyramid;
+        modal_octree_mip *own = mips + (int64_t)i * MODAL_OCTREE_MIPS;
         solids[i] = scene->solids[i];
-        PART(solids[i].grid.top, t->top, t->n_top);
-        PART(solids[i].grid.masks, t->masks, t->n_masks);
-        MODAL_TRY(add_part(o, stream, t->records, t->n_records, 8 * modal_octree_value_bytes(t->grid.channels), &part, err));
-        solids[i].grid.records = part;
+        MODAL_TRY(make_grid(o, stream, &p->finest, &solids[i].grid, err));
+        for (int k = 0; k < p->n_mips; k++) {
+            own[k].octave = p->mips[k].octave;
+            MODAL_TRY(make_grid(o, stream, &p->tables[k], &own[k].grid, err));
+        }
+        PART(solids[i].mips, own, p->n_mips);
     }
     PART(paint->solids, solids, n);
-    PART(paint->rest, scene->rest, 3 * scene->n_points);
+    PART(paint->material_solids, scene->images.solids_of_material[0], 2 * (int64_t)scene->n_materials);
+    PART(paint->rest, scene->rest, 3 * (scene->n_points + 4));
     PART(paint->rest_normals, scene->rest_normals, 3 * scene->n_rest_normals);
-    MODAL_TRY(modal_device_stream_wait(&o->device, stream, err)); /* `solids` has been read */
+    PART(o->shade.sources, no_sources, MODAL_SHADE_SOURCES);
+    MODAL_TRY(modal_device_stream_wait(&o->device, stream, err)); /* `solids` and `mips` have been read */
 done:
     modal_free(&solids);
+    modal_free(&mips);
     return status;
 }
 

@@ -43,6 +43,7 @@ typedef struct modal_render_times {
     int64_t n_frames, n_tiles; /* n_tiles: parts in which frames' layers were made */
     double seconds[MODAL_RENDER_PASSES];
     int waits; /* of the caller: not 0: passes of a GPU are waited for and measured, none beside another */
+    uint64_t sources[MODAL_SHADE_SOURCES]; /* samples by what they were looked up in, where there are octree textures; added when a stage is closed */
 } modal_render_times;
 
 typedef struct modal_render_stage {

@@ -23,7 +23,10 @@ static int is_sound(const modal_look *look)
         for (int k = 0; k < 3; k++)
             if (!(m->diffuse[k] >= 0 && m->ambient[k] >= 0 && m->specular[k] >= 0 && m->diffuse[k] <= 1e6)) return 0;
         if (!(m->opacity >= 0 && m->opacity <= 1 && m->shininess >= 0 && m->alpha < MODAL_ALPHAS && m->wrap < MODAL_WRAPS)) return 0;
-        if ((m->image && !modal_path_is_below(m->image)) || (m->normal_image && !modal_path_is_below(m->normal_image))) return 0;
+        const char *const names[] = {m->image, m->normal_image, m->octree, m->normal_octree};
+        for (int k = 0; k < 4; k++)
+            if (names[k] && (!modal_path_is_below(names[k]) || (k > 1 && !modal_look_is_solid(names[k])))) return 0;
+        if ((m->octree && modal_look_is_solid(m->image)) || (m->normal_octree && modal_look_is_solid(m->normal_image))) return 0;
     }
     for (int32_t i = 0; i < look->n_shapes; i++) {
         const modal_look_shape *s = &look->shapes[i];

@@ -124,6 +124,7 @@ static void check(harness *h, raster_scene *s, const modal_raster_view *view, co
     modal_device host;
     if (modal_device_open(&host, "ref", &err) != MODAL_OK) abort();
     raster_paint paint = raster_paint_new(h, s);
+    if (p->submitted) raster_paint_add_solids(h, s, &paint);
     const int64_t n = (int64_t)p->width * p->height * p->samples;
     uint64_t *keys = harness_alloc(n, 8);
     void *scratch = harness_alloc(modal_raster_scratch_bytes(s->n_points + s->n_more, s->n_triangles), 1);

@@ -341,6 +341,7 @@ static void run(harness *h)
         raster_scene s = raster_scene_torus(h->quick ? 20 : 60);
         raster_scene_ground(&s, 100.0, -0.5);
         raster_paint paint = raster_paint_new(h, &s);
+        if (k % 2) raster_paint_add_solids(h, &s, &paint);
         p.paint = &paint;
         compare_reference(h, &s, &view, &p);
         raster_paint_free(&paint);

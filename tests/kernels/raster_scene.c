@@ -161,35 +161,38 @@ raster_paint raster_paint_new(harness *h, raster_scene *scene)
 void raster_paint_add_solids(harness *h, const raster_scene *scene, raster_paint *p)
 {
     static const modal_octree_channels channels[2] = {MODAL_OCTREE_RGBA8, MODAL_OCTREE_FLOAT3};
-    uint32_t n_masks = 1, n_records = 0;
+    static const int32_t solids[RASTER_PAINT_MATERIALS][2] = {{0, 1}, {-1, 1}, {0, -1}, {0, 1}, {-1, -1}, {-1, -1}};
+    uint32_t n_records = 0;
     p->n_points = scene->n_points;
-    p->material_images[0][0] = p->material_images[3][0] = -2;
-    p->material_images[0][1] = p->material_images[1][1] = -3;
-    p->masks[0].first = 1;
+    memcpy(p->material_solids, solids, sizeof solids);
+    /* a mask of blocks, masks of them, and under all of these the same masks of cells */
+    p->masks[0] = (modal_octree_mask){.there = ~((uint64_t)1 << 5), .first = 1};
     for (int i = 0; i < 64; i++) {
-        if (i % 13 == 5) continue; /* a block that is not there */
-        p->masks[0].there |= (uint64_t)1 << i;
         const uint64_t there = ~((uint64_t)0x1001 << i);
-        p->masks[n_masks++] = (modal_octree_mask){.there = there, .first = n_records};
+        p->masks[1 + i] = (modal_octree_mask){.there = ~((uint64_t)2 << i), .first = 65};
+        p->masks[65 + i] = (modal_octree_mask){.there = there, .first = n_records};
         n_records += (uint32_t)__builtin_popcountll(there);
     }
     for (int s = 0; s < 2; s++) {
-        const int64_t n = (s ? 24 : 8) * RASTER_SOLID_CELLS;
+        const int64_t n = (1 + RASTER_SOLID_MIPS) * (s ? 24 : 8) * RASTER_SOLID_CELLS;
         p->records[s] = harness_alloc(n, sizeof *p->records[s]);
         for (int64_t i = 0; i < n; i++) {
             const uint32_t bits = (uint32_t)(int64_t)(2147483648.0 + 2147483647.0 * harness_random(h));
             if (s) p->records[s][i] = (float)harness_random(h);
             else memcpy(&p->records[s][i], &bits, sizeof bits);
         }
-        p->solids[s] = (modal_paint_solid){.grid = {.bits = 4, .top_bits = 0, .n_levels = 2, .channels = channels[s]},
-                                           .shift = {1.5f, 1.5f, 1.5f}, .scale = s ? 4.5f : 5.0f};
+        p->solids[s] = (modal_paint_solid){.grid = {.bits = 8, .top_bits = 2, .n_levels = 3, .channels = channels[s]}, .n_mips = RASTER_SOLID_MIPS,
+                                           .shift = {1.5f, 1.5f, 1.5f}, .scale = s ? 72.0f : 80.0f};
+        p->mips[s][0] = (modal_octree_mip){p->solids[s].grid, 1};
+        p->mips[s][1] = (modal_octree_mip){{.bits = 6, .top_bits = 0, .n_levels = 3, .channels = channels[s]}, 3};
     }
-    p->rest = harness_alloc(3 * p->n_points, sizeof *p->rest);
+    p->rest = harness_alloc(3 * (p->n_points + 4), sizeof *p->rest);
     p->rest_normals = harness_alloc(3 * p->n_points, sizeof *p->rest_normals);
     for (int64_t i = 0; i < 3 * p->n_points; i++) {
         p->rest[i] = scene->points[i] + 0.02f * (float)harness_random(h);
         p->rest_normals[i] = scene->normals[i] + 0.2f * (float)harness_random(h);
     }
+    memcpy(p->rest + 3 * p->n_points, scene->more, sizeof scene->more);
 }
 
 void raster_paint_free(raster_paint *p)
@@ -198,11 +201,26 @@ void raster_paint_free(raster_paint *p)
     free(p->records[0]), free(p->records[1]), free(p->rest), free(p->rest_normals);
 }
 
+/* The arrays of a solid and of its mips. */
+static void raster_solid_set(const raster_paint *p, int s, modal_octree_mip *mips, const uint32_t *top, const modal_octree_mask *masks, const float *records,
+                             modal_paint_solid *solid)
+{
+    *solid = p->solids[s];
+    for (int i = 0; i <= RASTER_SOLID_MIPS; i++) {
+        modal_octree_grid *grid = i ? &mips[i - 1].grid : &solid->grid;
+        grid->top = top, grid->masks = masks, grid->records = records + (int64_t)i * (s ? 24 : 8) * RASTER_SOLID_CELLS;
+    }
+}
+
 modal_paint raster_paint_here(raster_paint *p)
 {
     modal_paint paint = {p->materials[0], p->triangle_materials, p->material_images[0], p->images, p->levels, p->texels[0], p->linear, p->uv, p->triangle_uv};
-    for (int s = 0; s < 2; s++) p->solids[s].grid.top = &p->top, p->solids[s].grid.masks = p->masks, p->solids[s].grid.records = p->records[s];
-    if (p->n_points > 0) paint.solids = p->solids, paint.rest = p->rest, paint.rest_normals = p->rest_normals;
+    if (p->n_points == 0) return paint;
+    for (int s = 0; s < 2; s++) {
+        raster_solid_set(p, s, p->mips[s], p->top, p->masks, p->records[s], &p->solids[s]);
+        p->solids[s].mips = p->mips[s];
+    }
+    paint.solids = p->solids, paint.material_solids = p->material_solids[0], paint.rest = p->rest, paint.rest_normals = p->rest_normals;
     return paint;
 }
 
@@ -220,13 +238,15 @@ modal_paint raster_paint_there(harness *h, const raster_paint *p)
     if (p->n_points == 0) return paint;
     modal_paint_solid solids[2];
     for (int s = 0; s < 2; s++) {
-        solids[s] = p->solids[s];
-        solids[s].grid.top = harness_input(h, &p->top, sizeof p->top, 0);
-        solids[s].grid.masks = harness_input(h, p->masks, sizeof p->masks, 0);
-        solids[s].grid.records = harness_input(h, p->records[s], (s ? 96 : 32) * RASTER_SOLID_CELLS, 0);
+        modal_octree_mip mips[RASTER_SOLID_MIPS];
+        memcpy(mips, p->mips[s], sizeof mips);
+        raster_solid_set(p, s, mips, harness_input(h, p->top, sizeof p->top, 0), harness_input(h, p->masks, sizeof p->masks, 0),
+                         harness_input(h, p->records[s], (int64_t)(1 + RASTER_SOLID_MIPS) * (s ? 96 : 32) * RASTER_SOLID_CELLS, 0), &solids[s]);
+        solids[s].mips = harness_input(h, mips, sizeof mips, 0);
     }
+    paint.material_solids = harness_input(h, p->material_solids, sizeof p->material_solids, 0);
     paint.solids = harness_input(h, solids, sizeof solids, 0);
-    paint.rest = harness_input(h, p->rest, 12 * p->n_points, 0);
+    paint.rest = harness_input(h, p->rest, 12 * (p->n_points + 4), 0);
     paint.rest_normals = harness_input(h, p->rest_normals, 12 * p->n_points, 0);
     return paint;
 }

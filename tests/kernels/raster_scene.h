@@ -29,7 +29,10 @@ modal_raster_mesh raster_scene_mesh(harness *h, const raster_scene *scene);
 /* The same in main memory. */
 modal_raster_mesh raster_scene_here(const raster_scene *scene);
 
-enum { RASTER_PAINT_MATERIALS = 6, RASTER_PAINT_IMAGES = 3, RASTER_PAINT_LEVELS = 12, RASTER_PAINT_TEXELS = 2048, RASTER_SOLID_CELLS = 4096 };
+enum {
+    RASTER_PAINT_MATERIALS = 6, RASTER_PAINT_IMAGES = 3, RASTER_PAINT_LEVELS = 12, RASTER_PAINT_TEXELS = 2048,
+    RASTER_SOLID_CELLS = 4096, RASTER_SOLID_MIPS = 2
+};
 
 /* Materials of every kind, and images of 16 x 16, 8 x 32 and 32 x 8: colours with an alpha in patches, colours, normals. In main memory.
  * Materials 0: plain; 1: both images, repeated; 2: cut out, mirrored; 3: blended with an image; 4: blended without; 5: cut out without an image. */
@@ -46,15 +49,18 @@ typedef struct raster_paint {
     /* of raster_paint_add_solids: */
     int64_t n_points;           /* 0: none */
     modal_paint_solid solids[2]; /* rgba8 colours, float3 normals */
-    uint32_t top;
-    modal_octree_mask masks[65];
-    float *records[2]; /* [RASTER_SOLID_CELLS, 8] and [.., 3, 8] */
+    modal_octree_mip mips[2][RASTER_SOLID_MIPS];
+    int32_t material_solids[RASTER_PAINT_MATERIALS][2];
+    uint32_t top[64];
+    modal_octree_mask masks[129];
+    float *records[2]; /* [1 + RASTER_SOLID_MIPS, RASTER_SOLID_CELLS, 8] and [.., 3, 8] */
     float *rest, *rest_normals;
 } raster_paint;
 
 /* Random texture coordinates, and materials in turn; flags of the scene are set accordingly, but for those that a back is not seen. */
 raster_paint raster_paint_new(harness *h, raster_scene *scene);
-/* Materials 0, 1 and 3 get solids of 16^3 cells, some of them absent, in the coordinates of the scene. */
+/* Materials 0 to 3 get solids of 256^3 cells, some of them absent, with mips of octaves 1 and 3, in the coordinates of the scene; 1 to 3 have
+ * images beside them. */
 void raster_paint_add_solids(harness *h, const raster_scene *scene, raster_paint *paint);
 void raster_paint_free(raster_paint *paint);
 modal_paint raster_paint_here(raster_paint *paint);

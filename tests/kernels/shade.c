@@ -52,7 +52,7 @@ static void set_outputs(modal_shade_task *task, float *const out[OUTPUTS])
 
 /* Visibility, two maps, shading. */
 static void draw(harness *h, const modal_device *device, const inputs *in, int samples, modal_shadow_kind kind, float *const out[OUTPUTS],
-                 modal_stream *stream, modal_shade_task *used)
+                 modal_stream *stream, modal_shade_task *used, uint64_t sources[MODAL_SHADE_SOURCES])
 {
     modal_error err = {0};
     const modal_kernels *kernels = device->kernels;
@@ -83,6 +83,9 @@ static void draw(harness *h, const modal_device *device, const inputs *in, int s
                                 .only = MODAL_RASTER_BLEND, .keys = in->keys, .paint = in->paint, .capacity = capacity};
     const int parts = in->painted ? 3 : 1;
     set_outputs(&task, out);
+    memset(sources, 0, MODAL_SHADE_SOURCES * sizeof *sources);
+    harness_ok(h, modal_device_alloc(device, &task.sources, MODAL_SHADE_SOURCES, sizeof *task.sources, "sources", &err), &err);
+    harness_ok(h, modal_device_copy_in(device, task.sources, sources, MODAL_SHADE_SOURCES * sizeof *sources, stream, &err), &err);
     if (in->painted) {
         harness_ok(h, modal_device_alloc(device, &layers.layers, (int64_t)PIXELS * samples + 1, 4, "layers", &err), &err);
         harness_ok(h, modal_device_alloc(device, &layers.fragments, capacity, 8, "layers", &err), &err);
@@ -104,6 +107,9 @@ static void draw(harness *h, const modal_device *device, const inputs *in, int s
         harness_ok(h, kernels->shade(&task, stream, &err), &err);
     }
     harness_ok(h, modal_device_stream_wait(device, stream, &err), &err);
+    harness_ok(h, modal_device_copy_out(device, sources, task.sources, MODAL_SHADE_SOURCES * sizeof *sources, stream, &err), &err);
+    harness_ok(h, modal_device_stream_wait(device, stream, &err), &err);
+    modal_device_free(device, &task.sources);
     modal_device_free(device, &layers.layers), modal_device_free(device, &layers.fragments);
     modal_device_free(device, &layers.needed), modal_device_free(device, &layers.scratch);
     task.layers = NULL, task.fragments = NULL;
@@ -289,8 +295,14 @@ static void check(harness *h, const inputs *arrays, const raster_scene *s, int s
         got[i] = outputs[i]->device;
     }
     modal_shade_task task, used;
-    draw(h, &host, &here, samples, kind, want, NULL, &task);
-    draw(h, h->device, &there, samples, kind, got, h->stream, &used);
+    uint64_t sources[2][MODAL_SHADE_SOURCES];
+    draw(h, &host, &here, samples, kind, want, NULL, &task, sources[0]);
+    draw(h, h->device, &there, samples, kind, got, h->stream, &used, sources[1]);
+    for (int i = 0; i < MODAL_SHADE_SOURCES; i++) {
+        if (sources[0][i] != sources[1][i]) harness_fail(h, "%lld samples of source %d, not %lld", (long long)sources[1][i], i, (long long)sources[0][i]);
+        if ((sources[0][i] > 100) != (here.paint.solids != NULL)) harness_fail(h, "source %d: %lld samples", i, (long long)sources[0][i]);
+        h->n_values++;
+    }
     harness_fetch(h);
     for (int i = 0; i < OUTPUTS; i++) {
         int64_t differ = 0;

@@ -122,11 +122,15 @@ modal_status tool_look_images_read(const tool_look *look, const char *path, cons
     status = modal_look_check_basis(&look->look, basis, err);
     if (status == MODAL_OK) status = find_used(&look->look, basis, used, err);
     if (status == MODAL_ERROR_INPUT) modal_error_context(err, "%s", path);
-    for (int32_t i = 0; status == MODAL_OK && i < look->look.n_materials; i++) {
-        if (!used[i]) continue;
-        MODAL_TRY(read_image(look, look->look.materials[i].image, bytes, images, err));
-        MODAL_TRY(read_image(look, look->look.materials[i].normal_image, bytes, images, err));
-    }
+    for (int32_t i = 0; status == MODAL_OK && i < look->look.n_materials; i++)
+        for (int role = 0; used[i] && role < 2; role++) {
+            const modal_look_material *m = &look->look.materials[i];
+            const char *solid = modal_look_solid(m, role), *image = modal_look_image(m, role);
+            if (solid && !image)
+                MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: material %s: %s is an octree texture, for which other files have no room; modaltex bake makes an "
+                           "image of it", path, m->name, solid);
+            MODAL_TRY(read_image(look, image, bytes, images, err));
+        }
 done:
     modal_free(&used);
     return status;

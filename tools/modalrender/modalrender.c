@@ -31,6 +31,8 @@ static const tool_option options[] = {
     {"shadow-alpha", 0, "ALPHA", "0.5", "What is blended throws a shadow where its alpha exceeds this, 0 to 1.", 0},
     {"crease", 0, "DEG|vn", "40",
      "Edges that are sharper than this at rest are hard, degrees, 0 to 180; vn: those where the .obj that modalpack read has several normals.", 0},
+    {"texture", 0, "auto|octree|atlas", "auto",
+     "Of materials that have an octree texture and an image of it: auto takes the image where its texels are smaller than a pixel.", 0},
     {"format", 0, "png|exr|y4m|rgb|null", "png",
      "png: OUT/png/NNNNNN.png; exr: OUT/exr/NNNNNN.exr, linear light, with depths and --buffers as channels; "
      "y4m and rgb (8 bits, row after row) go to standard output, OUT is -; null: no pictures.", TOOL_FIRST},

@@ -24,6 +24,10 @@ typedef enum modalrender_format { MODALRENDER_PNG, MODALRENDER_EXR, MODALRENDER_
                                   MODALRENDER_FORMATS } modalrender_format;
 extern const char *const modalrender_format_names[MODALRENDER_FORMATS];
 
+/* Which of a material's textures is looked up where it has an octree texture with an image beside it. */
+typedef enum modalrender_texture { MODALRENDER_AUTO, MODALRENDER_OCTREE, MODALRENDER_ATLAS, MODALRENDER_TEXTURES } modalrender_texture;
+extern const char *const modalrender_texture_names[MODALRENDER_TEXTURES];
+
 /* Frames that are given, not computed. */
 typedef struct modalrender_given modalrender_given;
 
@@ -47,6 +51,7 @@ typedef struct modalrender_request {
     modal_shadow_kind shadows;
     modal_render_transparency transparency;
     double shadow_alpha;
+    modalrender_texture texture;
     modal_crease_rule creases;
     modal_normals normals;
     int64_t memory_limit; /* bytes; 0: none */
@@ -54,9 +59,10 @@ typedef struct modalrender_request {
 
 /* An octree texture of the look. */
 typedef struct modalrender_solid {
-    modal_octree_tables tables;
+    modal_octree_pyramid pyramid;
     uint8_t *wears;   /* [shapes of the basis] */
     const char *name; /* as the look has it */
+    int role;         /* 0: colours, 1: normals */
 } modalrender_solid;
 
 typedef struct modalrender_input {
@@ -70,8 +76,9 @@ typedef struct modalrender_input {
     tool_look look;
     modal_textures textures;   /* the look's images */
     int32_t n_solids;
-    modalrender_solid solids[MODAL_RENDER_SOLIDS];
+    modalrender_solid *solids; /* [n_solids], room for MODAL_RENDER_SOLIDS */
     modal_render_solid scene_solids[MODAL_RENDER_SOLIDS];
+    int32_t (*solids_of_material)[2];
     modal_render_images images; /* all of them for the scene */
     const modal_look_camera *camera;
     int64_t start, step, n; /* frame i is the trajectory's start + i step */
@@ -119,7 +126,9 @@ void modalrender_free_images(modalrender_input *in);
 
 /* ---- modalrender_solids.c ---- */
 
-/* After the images, where some material has one. */
+/* Takes from the look, before its images are read, what --texture does not want. MODAL_ERROR_INPUT: atlas, and an octree texture without one. */
+modal_status modalrender_choose_textures(const modalrender_request *r, modal_look *look, modal_error *err);
+/* After the images. */
 modal_status modalrender_read_solids(tool *t, modalrender_input *in, modal_error *err);
 void modalrender_free_solids(modalrender_input *in);
 

@@ -121,6 +121,17 @@ static void report_passes(tool *t, const modal_render_times *times)
     json_object_set_new(t->report, "layer_tiles", json_integer(times->n_tiles));
 }
 
+/* Samples that were drawn, by what their colours and normals were looked up in. */
+static void report_textures(tool *t, const modalrender_input *in, const modal_render_times *times)
+{
+    static const char *const names[MODAL_SHADE_SOURCES] = {
+        [MODAL_SHADE_IMAGE] = "image", [MODAL_SHADE_SOLID] = "octree", [MODAL_SHADE_ATLAS] = "atlas", [MODAL_SHADE_OUTSIDE] = "outside"};
+    if (in->n_solids == 0) return;
+    json_t *counts = json_object();
+    for (int i = 0; i < MODAL_SHADE_SOURCES; i++) json_object_set_new(counts, names[i], json_integer((json_int_t)times->sources[i]));
+    json_object_set_new(t->report, "texture_samples", counts);
+}
+
 /* Where frames come from: a deformer, or those that are given. */
 typedef struct frames_from {
     modal_deformer *deformer;
@@ -196,5 +207,6 @@ done:
     modal_reading_delete(from.reading);
     modal_deform_source_delete(from.deformed);
     modal_deformer_delete(from.deformer);
+    if (status == MODAL_OK) report_textures(t, in, &d.times); /* the stages are closed */
     return status;
 }

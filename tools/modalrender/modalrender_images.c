@@ -14,7 +14,9 @@ modal_status modalrender_read_images(tool *t, const modalrender_request *r, moda
     int64_t *part_texels = NULL, first = 0;
     int any = 0;
     const double start = tool_seconds();
-    for (int32_t i = 0; i < in->look.look.n_materials; i++) any |= in->look.look.materials[i].image || in->look.look.materials[i].normal_image;
+    MODAL_TRY(modalrender_choose_textures(r, &in->look.look, err));
+    for (int32_t i = 0; i < 2 * in->look.look.n_materials; i++)
+        any |= modal_look_image(&in->look.look.materials[i / 2], i % 2) || modal_look_solid(&in->look.look.materials[i / 2], i % 2);
     if (!any) return MODAL_OK;
     MODAL_TRY(tool_textures_make(&in->look, 0, NULL, r->threads, &t->progress, textures, err));
     for (int32_t i = 0; i < textures->n_images; i++) to->n_levels += textures->classes[textures->images[i].class].n_levels;

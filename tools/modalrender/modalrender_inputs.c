@@ -14,6 +14,7 @@
 #include "tools/common/trajectory_input.h"
 #include "tools/modalrender/modalrender.h"
 
+const char *const modalrender_texture_names[MODALRENDER_TEXTURES] = {"auto", "octree", "atlas"};
 const char *const modalrender_format_names[MODALRENDER_FORMATS] = {"png", "exr", "y4m", "rgb", "null"};
 
 /* ---- the command line ---- */
@@ -86,7 +87,10 @@ static modal_status read_materials(const tool_arguments *a, modalrender_request 
 {
     static const char *const ways[] = {"sorted", "two-pass"};
     modal_status status = MODAL_OK;
-    int way;
+    int way, texture;
+    MODAL_TRY(choose(a, "texture", modalrender_texture_names, MODALRENDER_TEXTURES, &texture, err));
+    r->texture = (modalrender_texture)texture;
+    if (tool_count(a, "texture") && !r->look_path) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--texture: only with --look");
     MODAL_TRY(choose(a, "transparency", ways, 2, &way, err));
     r->transparency = (modal_render_transparency)way;
     MODAL_TRY(tool_number(a, "shadow-alpha", 0, 1, &r->shadow_alpha, err));

@@ -81,10 +81,14 @@ static modal_status hash_scene(const modalrender_input *in, char text[MODAL_HASH
     if (s->images.of_material) modal_hash_array(h, "of materials", s->images.of_material, s->n_materials, sizeof *s->images.of_material);
     for (int32_t i = 0; i < s->images.n_parts; i++) modal_hash_array(h, "texels", s->images.parts[i], 4 * s->images.part_texels[i], 1);
     for (int32_t i = 0; i < s->images.n_solids; i++) {
-        const modal_octree_tables *tables = s->images.solids[i].tables;
-        modal_hash_array(h, "cells", tables->masks, tables->n_masks, sizeof *tables->masks);
-        modal_hash_array(h, "corners", tables->records, tables->n_records, 8 * modal_octree_value_bytes(tables->grid.channels));
+        const modal_octree_pyramid *p = s->images.solids[i].pyramid;
+        for (int k = 0; k <= p->n_mips; k++) {
+            const modal_octree_tables *tables = k ? &p->tables[k - 1] : &p->finest;
+            modal_hash_array(h, "cells", tables->masks, tables->n_masks, sizeof *tables->masks);
+            modal_hash_array(h, "corners", tables->records, tables->n_records, 8 * modal_octree_value_bytes(tables->grid.channels));
+        }
     }
+    if (s->images.n_solids) modal_hash_array(h, "solids of materials", s->images.solids_of_material, s->n_materials, sizeof *s->images.solids_of_material);
     modal_hash_text(h, text);
 done:
     modal_hash_delete(h);

@@ -52,9 +52,12 @@ int modaltex_pack(int argc, char **argv)
     MODAL_TRY(tool_output_begin(&output, t.arguments.operands[2], tool_count(&t.arguments, "force") > 0, &err));
     MODAL_TRY(tool_look_read(t.arguments.operands[1], NULL, tool_count(&t.arguments, "any-path"), &look, NULL, &err));
     for (int32_t i = 0; i < look.look.n_materials; i++)
-        if (modal_look_is_solid(look.look.materials[i].image) || modal_look_is_solid(look.look.materials[i].normal_image))
-            MODAL_FAIL(&err, MODAL_ERROR_INPUT, "%s: material %s has an octree texture, which is no image to be packed", t.arguments.operands[1],
-                       look.look.materials[i].name);
+        for (int role = 0; role < 2; role++) {
+            const modal_look_material *m = &look.look.materials[i];
+            if (modal_look_solid(m, role) && !modal_look_image(m, role))
+                MODAL_FAIL(&err, MODAL_ERROR_INPUT, "%s: material %s has an octree texture, which is no image to be packed; modaltex bake makes one",
+                           t.arguments.operands[1], m->name);
+        }
     MODAL_TRY(tool_textures_make(&look, thesis, output.temporary, threads, &t.progress, &textures, &err));
     const int64_t bytes = modal_textures_bytes(&textures);
     tool_stage(&t, "images", tool_seconds() - start, bytes);
