@@ -123,8 +123,8 @@ COMMANDS = [
     Command("modaltex", "bake {oc.h5} {a.h5} {n.png} --own-charts --size 64 --report {r.json}", ["oc.h5", "a.h5"],
             ["n.png", "n.look.json", "n.obj", "r.json"]),
     Command("modaltex", "paint {oc.h5} {n.h5} --surface {a.h5} --normals {coarse.obj} --report {r.json}", ["oc.h5", "a.h5", "coarse.obj"], ["n.h5", "r.json"]),
-    Command("modalbench", "uq octree --quick --backend cpu -j1 --surface {fine.obj} --folder . --json {n.json} --report {r.json}", ["fine.obj"],
-            ["n.json", "r.json"]),
+    Command("modalbench", "uq octree plants --quick --backend cpu -j1 --surface {fine.obj} --plants v --folder . --json {n.json} "
+            "--report {r.json}", ["fine.obj"], ["n.json", "r.json"]),
 ]
 # Operands as the usage lists them, and options with files beside those above.
 OPERANDS = {"modalpack": "MESH... BASIS.h5", "modalsim": "BASIS.h5 TRAJ.h5", "modaldeform": "TRAJ.h5|BASIS.h5|SNAPSHOTS.h5 OUT",
