@@ -32,19 +32,28 @@ static void elastic_stiffness(const modal_law *law, const double strain[9], doub
     memcpy(stiffness, law->elasticity.tensor, sizeof law->elasticity.tensor);
 }
 
+/* det C - 1 of C = I + 2 E: 2 tr E + 4 tr cof E + 8 det E, so that nothing cancels at small strains. E is symmetric. */
+static double determinant_above(const double e[9])
+{
+    const double x = e[4] * e[8] - e[5] * e[5], y = e[5] * e[2] - e[1] * e[8], z = e[1] * e[5] - e[4] * e[2];
+    return 2 * (e[0] + e[4] + e[8]) + 4 * (x + (e[0] * e[8] - e[2] * e[2]) + (e[0] * e[4] - e[1] * e[1])) +
+           8 * (e[0] * x + e[1] * y + e[2] * z);
+}
+
+/* J - 1 of det C - 1. */
+static double volume_above(double square) { return square / (sqrt(1 + square) + 1); }
+
 /* C^-1 and J - 1 of C = I + 2 E. */
 static double inverse_of(const double e[9], double inverse[9])
 {
-    double c[9], above = 0; /* above: det C - 1 = 2 tr E + 4 tr cof E + 8 det E, so that nothing cancels at small strains */
+    const double above = determinant_above(e), trace = e[0] + e[4] + e[8];
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            c[3 * i + j] = e[(i + 1) % 3 * 3 + (j + 1) % 3] * e[(i + 2) % 3 * 3 + (j + 2) % 3] -
-                           e[(i + 1) % 3 * 3 + (j + 2) % 3] * e[(i + 2) % 3 * 3 + (j + 1) % 3];
-    const double trace = e[0] + e[4] + e[8];
-    above = 2 * trace + 4 * (c[0] + c[4] + c[8]) + 8 * (e[0] * c[0] + e[1] * c[1] + e[2] * c[2]);
-    for (int k = 0; k < 9; k++) /* cof C = (1 + 2 tr E) I - 2 E + 4 cof E */
-        inverse[k] = ((k % 4 == 0 ? 1 + 2 * trace : 0) - 2 * e[k] + 4 * c[k]) / (1 + above);
-    return expm1(log1p(above) / 2);
+        for (int j = 0; j < 3; j++) { /* cof C = (1 + 2 tr E) I - 2 E + 4 cof E */
+            const double cofactor = e[(i + 1) % 3 * 3 + (j + 1) % 3] * e[(i + 2) % 3 * 3 + (j + 2) % 3] -
+                                    e[(i + 1) % 3 * 3 + (j + 2) % 3] * e[(i + 2) % 3 * 3 + (j + 1) % 3];
+            inverse[3 * i + j] = ((i == j ? 1 + 2 * trace : 0) - 2 * e[3 * i + j] + 4 * cofactor) / (1 + above);
+        }
+    return volume_above(above);
 }
 
 /* S = a I + b C^-1, d a = a_slope C^-1 : dE, d b = (b_slope C^-1 + b_trace I) : dE. */
@@ -92,17 +101,16 @@ static void two_part_stiffness(const modal_law *law, const double e[9], double s
 
 static double neo_hookean_energy(const modal_law *law, const double e[9])
 {
-    double inverse[9];
-    const double mu = law->elasticity.mu, bulk = law->elasticity.lambda + 2 * mu / 3, above = inverse_of(e, inverse);
-    const double trace = 2 * (e[0] + e[4] + e[8]), shrink = expm1(-2.0 / 3 * log1p(above));
+    const double mu = law->elasticity.mu, bulk = law->elasticity.lambda + 2 * mu / 3, square = determinant_above(e);
+    const double trace = 2 * (e[0] + e[4] + e[8]), above = volume_above(square), root = cbrt(1 + square); /* J^(2/3) */
+    const double shrink = -square / ((root * root + root + 1) * root);                                    /* J^(-2/3) - 1 */
     return mu / 2 * (3 * shrink + trace * (1 + shrink)) + bulk / 2 * above * above;
 }
 
 static double logarithmic_energy(const modal_law *law, const double e[9])
 {
-    double inverse[9];
-    const double above = inverse_of(e, inverse);
-    return law->elasticity.mu * (e[0] + e[4] + e[8] - log1p(above)) + law->elasticity.lambda / 2 * above * above;
+    const double square = determinant_above(e), above = volume_above(square);
+    return law->elasticity.mu * (e[0] + e[4] + e[8] - log1p(square) / 2) + law->elasticity.lambda / 2 * above * above;
 }
 
 static const law_row rows[MODAL_LAWS] = {

@@ -2,6 +2,7 @@
 #include "lib/tled/motion.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 #include "kernels/device.h"
@@ -317,7 +318,7 @@ static modal_status spread(const modal_tled_motion *m, const void *array, const 
     const int64_t n = m->model->solid.n_nodes;
     const int is_double = m->precision == MODAL_TLED_FLOAT64;
     int wrong = 0;
-#pragma omp parallel for schedule(static) num_threads(n_threads) reduction(| : wrong) if (n_threads > 1)
+#pragma omp parallel for schedule(static) num_threads(n_threads) reduction(| : wrong) if (n_threads > 1 && n > MODAL_TLED_ALONE)
     for (int64_t i = 0; i < n; i++)
         for (int c = 0; c < 3; c++) {
             const double value = is_double ? ((const double *)array)[4 * i + c] : ((const float *)array)[4 * i + c];
@@ -343,7 +344,7 @@ static modal_status fetch(modal_tled_motion *m, const void *from, double *to, mo
     modal_status status = MODAL_OK;
     MODAL_TRY(modal_device_copy_out(m->device, m->h_state, from, state_bytes(m), m->stream, err));
     MODAL_TRY(modal_device_stream_wait(m->device, m->stream, err));
-    if (spread(m, m->h_state, NULL, 1, 1, to) != MODAL_OK) return not_finite(modal_tled_motion_time(m, m->done), err);
+    if (spread(m, m->h_state, NULL, 1, omp_get_max_threads(), to) != MODAL_OK) return not_finite(modal_tled_motion_time(m, m->done), err);
 done:
     return status;
 }
@@ -355,7 +356,9 @@ modal_status modal_tled_motion_state(modal_tled_motion *m, double *u, double *ve
     modal_status status = MODAL_OK;
     MODAL_TRY(fetch(m, m->u, m->own, err));
     if (velocity || m->work) MODAL_TRY(fetch(m, m->d, m->own_d, err));
-    for (int64_t i = 0; i < m->model->solid.n_nodes; i++)
+    const int64_t n = m->model->solid.n_nodes;
+#pragma omp parallel for schedule(static) if (n > MODAL_TLED_ALONE)
+    for (int64_t i = 0; i < n; i++)
         for (int c = 0; c < 3; c++) {
             if (u) u[3 * (int64_t)m->model->node_from[i] + c] = m->own[3 * i + c];
             if (velocity) velocity[3 * (int64_t)m->model->node_from[i] + c] = m->before > 0 ? m->own_d[3 * i + c] / m->before : 0;
@@ -380,6 +383,26 @@ done:
     return status;
 }
 
+/* Displacements half a step before, [n_nodes, 3], and the kinetic energy there, in sums of a fixed number of components each. */
+static double half_way(const modal_tled_motion *m, double before, double *between)
+{
+    enum { PIECES = 256 };
+    const modal_tled_solid *s = &m->model->solid;
+    const int64_t n = 3 * s->n_nodes;
+    double sums[PIECES], sum = 0;
+#pragma omp parallel for schedule(static) if (n > MODAL_TLED_ALONE)
+    for (int piece = 0; piece < PIECES; piece++) {
+        sums[piece] = 0;
+        for (int64_t k = n * piece / PIECES; k < n * (piece + 1) / PIECES; k++) {
+            const double v = before > 0 ? m->own_d[k] / before : 0;
+            sums[piece] += s->mass[k / 3] * v * v / 2;
+            between[k] = m->own[k] - m->own_d[k] / 2;
+        }
+    }
+    for (int piece = 0; piece < PIECES; piece++) sum += sums[piece];
+    return sum;
+}
+
 modal_status modal_tled_motion_energy(modal_tled_motion *m, const modal_tled_forces *forces, double *energies, double *parts,
                                       modal_error *err)
 {
@@ -392,11 +415,7 @@ modal_status modal_tled_motion_energy(modal_tled_motion *m, const modal_tled_for
     MODAL_TRY(modal_alloc(&between, s->n_nodes, 3 * sizeof *between, "energies", err));
     MODAL_TRY(modal_device_copy_out(m->device, &work, m->work, sizeof work, m->stream, err));
     MODAL_TRY(modal_device_stream_wait(m->device, m->stream, err));
-    for (int64_t k = 0; k < 3 * s->n_nodes; k++) {
-        const double v = before > 0 ? m->own_d[k] / before : 0;
-        energies[MODAL_TLED_KINETIC] += s->mass[k / 3] * v * v / 2;
-        between[k] = m->own[k] - m->own_d[k] / 2;
-    }
+    energies[MODAL_TLED_KINETIC] = half_way(m, before, between);
     modal_tled_energy_at(forces, between, &elastic, &parts[MODAL_TLED_HOURGLASS]);
     elastic += parts[MODAL_TLED_HOURGLASS];
     energies[MODAL_TLED_INTERNAL] = modal_tled_most_terms(s) > 0 ? work.inner : elastic;
