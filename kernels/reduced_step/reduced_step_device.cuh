@@ -73,7 +73,11 @@ RS_FN modal_step_shape shape_of(const modal_step_shape *from)
     return s;
 }
 
+#ifdef __CUDACC__
 extern __shared__ double shared[];
+#else // tests/emulate
+#define shared emulated.shared
+#endif
 
 // An object a block, by its team.
 template <class team> struct object_a_block {
