@@ -99,6 +99,13 @@ def do_describe(job):
     found[f"{key}/meshes"] = np.array(len(things))
 
 
+def do_find(job):
+    """What the file dialog of a basis that has moved does with the file that is chosen: of an import, or of the panel."""
+    things = [o for o in bpy.data.objects if "modaltools_first" in o.keys()]
+    bpy.context.view_layer.objects.active = things[0] if things else None
+    found[f"{job['as']}/ended"] = np.array(sorted(bpy.ops.modaltools.find_basis(filepath=job["basis"], trajectory=job.get("trajectory", "")))[0])
+
+
 def do_bake(job):
     found[f"{job['as']}/keys"] = np.array(ours.bake(ours.linked()[0], bpy.context.scene))
 
@@ -173,6 +180,16 @@ def do_times(job):
         whole.append(time.process_time() - start)
     found[f"{job['as']}/handler"], found[f"{job['as']}/frame_set"] = np.array(spent), np.array(whole)
     found[f"{job['as']}/vertices"] = np.array(sum(len(o.data.vertices) for o in ours.things_of(collection)))
+
+
+def do_last(job):
+    """Seconds of processor time, and of the clock, until the handler has shown every frame; the import included."""
+    begin, clock = time.process_time(), time.perf_counter()
+    bpy.ops.import_scene.modaltools(filepath=job["file"])
+    scene, collection = bpy.context.scene, ours.linked()[0]
+    for i in range(scene.frame_end + 1):
+        ours.show(collection, i, scene)
+    found[f"{job['as']}/wall"] = np.array([time.process_time() - begin, time.perf_counter() - clock])
 
 
 def handlers():

@@ -200,6 +200,12 @@ def damaged():
     jobs += [{"do": "empty"}, {"do": "import", "as": "good", "file": os.path.abspath("later.h5")}, {"do": "frames", "as": "good", "frames": [7]},
              {"do": "link", "values": {"path": os.path.abspath("gone.h5")}}, {"do": "frames", "as": "gone", "frames": [8]}, {"do": "describe", "as": "gone"},
              {"do": "link", "values": {"path": os.path.abspath("later.h5")}}, {"do": "frames", "as": "mended", "frames": [8]}, {"do": "describe", "as": "mended"}]
+    # a basis that has moved, chosen in the dialog: of an import, and of the panel
+    basis = os.path.abspath("fork_b.h5")
+    jobs += [{"do": "empty"}, {"do": "find", "as": "chosen", "basis": basis, "trajectory": os.path.abspath("away/moved.h5")},
+             {"do": "frames", "as": "chosen", "frames": [7]},
+             {"do": "link", "values": {"basis": os.path.abspath("own_b.h5")}}, {"do": "frames", "as": "lost", "frames": [8]}, {"do": "describe", "as": "lost"},
+             {"do": "find", "as": "again", "basis": basis}, {"do": "frames", "as": "again", "frames": [8]}, {"do": "describe", "as": "again"}]
     found, text = in_blender(jobs)
     must("Traceback" not in text, "a traceback", text[-2000:])
     for name, (_, message) in cases.items():
@@ -210,6 +216,10 @@ def damaged():
     close(found["gone/8"], points[7], "stays where it was")
     must("gone.h5" in str(found["gone/link"][2]) and str(found["mended/link"][2]) == "", "the panel's message", found["gone/link"], found["mended/link"])
     close(found["mended/8"], points[8], "mended")
+    must(str(found["chosen/ended"]) == str(found["again/ended"]) == "FINISHED" and "made for another basis" in str(found["lost/link"][2])
+         and str(found["again/link"][2]) == "", "a basis that is chosen", found["lost/link"], found["again/link"])
+    for key, frame in (("chosen/7", 7), ("lost/8", 7), ("again/8", 8)):
+        close(found[key], points[frame], key)
 
 
 INSTALL = """

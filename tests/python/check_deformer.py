@@ -186,8 +186,7 @@ def check_wrong(basis):
         shutil.copy("traj.h5", "nan.h5")
         with h5py.File("nan.h5", "r+") as file:
             file[place][-1] = number
-        if NATIVE:
-            fails(ValueError, f"nan.h5: /{place}", Deformer, "nan.h5")
+        fails(ValueError, f"nan.h5: {'/' if NATIVE else ''}{place}", Deformer, "nan.h5")
 
 
 def check_volume(name):

@@ -256,7 +256,10 @@ def main():
         jobs += [{"do": "open", "as": "good", "kind": "trajectory", "file": "fork.h5"}, {"do": "frames", "reader": "good", "as": "good", "frames": [1]}]
         damage_jobs.extend(jobs)
         messages.append(message)
+    damage_jobs.extend([{"do": "open", "as": "moved", "kind": "trajectory", "file": "away/moved.h5", "properties": {"Basis": "fork_b.h5"}},
+                        {"do": "frames", "reader": "moved", "as": "moved", "frames": [7]}])
     found, text = in_paraview(damage_jobs, says=messages)
+    close(found["moved/7/0/Points"], fork.points[7], 1e-6, "a basis that has moved, named")
     must("Traceback" not in text and len(found["bad/times"]) == 0, "damaged files", text[-2000:])
     close(found["good/1/0/Points"], fork.points[1], 1e-6, "after files that are wrong")
     if shutil.which("xvfb-run"):
