@@ -58,6 +58,21 @@ if(TARGET modalpack)
   set_tests_properties(mpi.ranks_long PROPERTIES LABELS "mpi;long")
 endif()
 
+if(MODAL_HAVE_RANKS)
+  modal_unit_test(test_ranks modal_ranks modal_modes)
+  target_link_options(test_ranks PRIVATE -Wl,--wrap=ranks_examine -Wl,--wrap=ranks_most_index
+                      -Wl,--copy-dt-needed-entries) # the LAPACK that PETSc has
+  target_include_directories(test_ranks SYSTEM PRIVATE ${MPI_C_INCLUDE_DIRS})
+  set(ranks_environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ASAN_OPTIONS=detect_leaks=0) # of Open MPI and PETSc
+  set_tests_properties(unit.test_ranks PROPERTIES LABELS "unit;mpi" ENVIRONMENT "${ranks_environment}")
+  set(ranks_includes ${MODAL_SLEPC_INCLUDE_DIRS} ${MODAL_PETSC_INCLUDE_DIRS} ${MPI_C_INCLUDE_DIRS})
+  list(TRANSFORM ranks_includes PREPEND -I)
+  # PETSc with complex scalars: refused by the compiler, where the configuration did not see it.
+  add_test(NAME mpi.complex COMMAND ${CMAKE_C_COMPILER} -E -DPETSC_USE_COMPLEX -I${CMAKE_SOURCE_DIR} ${ranks_includes}
+           ${CMAKE_SOURCE_DIR}/lib/ranks/session.c)
+  set_tests_properties(mpi.complex PROPERTIES LABELS mpi PASS_REGULAR_EXPRESSION "PETSc with complex scalars: the matrices here are real")
+endif()
+
 # The same .inp in CalculiX; skipped without ccx.
 if(MODAL_HAVE_MODES)
   add_executable(solve_modes ${CMAKE_CURRENT_SOURCE_DIR}/clients/solve_modes.c)

@@ -154,9 +154,26 @@ int modal_basis_field_is_hashed(const modal_h5_field *field)
            field->group != GROUP_CREASES && field->group != GROUP_LAWS;
 }
 
+int modal_basis_field_is_streamed(const modal_h5_field *field, const modal_shape *s)
+{
+    if (!s->source) return 0;
+    const size_t at_nodes[] = {SIZE_MAX, offsetof(modal_shape, solid.inner_modes), offsetof(modal_shape, solid.volume_modes_float),
+                               offsetof(modal_shape, solid.volume_modes)};
+    return field->offset == offsetof(modal_shape, modes.modal_matrix) || field->offset == at_nodes[s->source->at_nodes];
+}
+
+modal_status modal_basis_field_stream(const modal_h5_field *field, const modal_shape *s, int64_t first, int64_t count, void *to,
+                                      modal_error *err)
+{
+    const modal_modes_source *source = s->source;
+    return field->offset == offsetof(modal_shape, modes.modal_matrix) ? source->tiles(source->context, first, count, to, err)
+                                                                      : source->nodes(source->context, first, count, to, err);
+}
+
 int modal_basis_field_is_written(const modal_h5_field *field, const modal_shape *s)
 {
     const char *array = modal_basis_field_array(s, field);
+    if (modal_basis_field_is_streamed(field, s)) return 1;
     if (!array || !(field->majors & MODAL_BASIS_V3)) return 0;
     if (field->group == (s->modes.reduced_forces.quartic ? GROUP_REDUCED : GROUP_ENERGY)) return 0;
     if (array != (const char *)s->solid.mesh.element_material) return 1;
@@ -168,5 +185,5 @@ int modal_basis_field_is_written(const modal_h5_field *field, const modal_shape 
 int modal_basis_field_missing(const modal_shape *shape, const modal_h5_field *field, unsigned major, int solid)
 {
     return field->need == MODAL_H5_REQUIRED && (field->majors & major) && (field->group != GROUP_VOLUME || solid) &&
-           !modal_basis_field_array(shape, field);
+           !modal_basis_field_array(shape, field) && !modal_basis_field_is_streamed(field, shape);
 }

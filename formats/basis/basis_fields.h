@@ -71,6 +71,11 @@ extern const char *const modal_orthotropic_attributes[9];
 /* The address of the array. */
 void *modal_basis_field_array(const modal_shape *shape, const modal_h5_field *field);
 
+/* 1 for an array that shape->source makes; and rows [first, first + count) of it. */
+int modal_basis_field_is_streamed(const modal_h5_field *field, const modal_shape *shape);
+modal_status modal_basis_field_stream(const modal_h5_field *field, const modal_shape *shape, int64_t first, int64_t count, void *to,
+                                      modal_error *err);
+
 /* 1 for an array that is there and that a file of version 3 has: element_material only where it says something. */
 int modal_basis_field_is_written(const modal_h5_field *field, const modal_shape *shape);
 

@@ -42,7 +42,8 @@ modal_status modal_basis_hash(modal_basis *basis, modal_error *err);
  * The content hash is computed here, basis->hash is not looked at. All arrays of
  * all shapes are written, whatever files they were read from. A basis that breaks a rule of
  * the specification is refused (MODAL_ERROR_INPUT); large shapes are gone through while they are written, by a
- * second thread. A shape without nodes is written without /volume. After an error the file is incomplete; the
+ * second thread. A shape without nodes is written without /volume. What a shape's source makes comes in ranges,
+ * in this thread. After an error the file is incomplete; the
  * caller removes it. */
 modal_status modal_basis_write(const char *path, const modal_basis *basis, modal_error *err);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/basis/basis_h5.h"
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
 
 static const char in_shapes[] = "shapes/*/";
@@ -45,6 +46,28 @@ static void append_field(modal_hash *hash, const modal_shape *s, const modal_h5_
     modal_hash_array(hash, f->name, modal_basis_field_array(s, f), count, modal_h5_type_bytes(f->type));
 }
 
+/* The same of an array that the shape's source makes. */
+static modal_status append_streamed(modal_hash *hash, const modal_shape *s, const modal_h5_field *f, const int64_t sizes[SIZE_COUNT],
+                                    modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int64_t dims[MODAL_H5_RANK], row = (int64_t)modal_h5_type_bytes(f->type);
+    char *made = NULL;
+    modal_basis_field_dims(f, sizes, dims);
+    for (int k = 1; k < f->rank; k++) row *= dims[k];
+    const int64_t most = row < MODAL_DISK_PIECE ? MODAL_DISK_PIECE / (row > 0 ? row : 1) : 1;
+    modal_hash_begin(hash, f->name, dims[0] * (row / (int64_t)modal_h5_type_bytes(f->type)), modal_h5_type_bytes(f->type));
+    MODAL_TRY(modal_alloc(&made, most < dims[0] ? most : dims[0], (size_t)row, f->name, err));
+    for (int64_t first = 0; first < dims[0] && row > 0; first += most) {
+        const int64_t count = dims[0] - first < most ? dims[0] - first : most;
+        MODAL_TRY(modal_basis_field_stream(f, s, first, count, made, err));
+        modal_hash_more(hash, made, (size_t)(count * row));
+    }
+done:
+    modal_free(&made);
+    return status;
+}
+
 static void append_axes(modal_hash *hash, const modal_volume_mesh *v)
 {
     for (int32_t i = 0; i < v->n_materials; i++)
@@ -59,15 +82,17 @@ static void append_group(modal_hash *hash, const modal_group *g, int elements)
     if (values || n == 0) modal_hash_array(hash, elements ? "elements" : "nodes", values, n, sizeof *values);
 }
 
-void modal_basis_hash_shape(modal_hash *hash, const modal_shape *s, const int64_t sizes[SIZE_COUNT],
-                            unsigned char bytes[MODAL_HASH_BYTES])
+modal_status modal_basis_hash_shape(modal_hash *hash, const modal_shape *s, const int64_t sizes[SIZE_COUNT],
+                                    unsigned char bytes[MODAL_HASH_BYTES], modal_error *err)
 {
+    modal_status status = MODAL_OK;
     const modal_volume_mesh *v = &s->solid.mesh;
     modal_hash_restart(hash);
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
         const modal_h5_field *f = &modal_basis_fields[i];
-        if (modal_basis_field_is_hashed(f) && (f->group != GROUP_VOLUME || v->n_nodes > 0) && modal_basis_field_is_written(f, s))
-            append_field(hash, s, f, sizes);
+        if (!modal_basis_field_is_hashed(f) || (f->group == GROUP_VOLUME && v->n_nodes == 0) || !modal_basis_field_is_written(f, s)) continue;
+        if (modal_basis_field_is_streamed(f, s)) MODAL_TRY(append_streamed(hash, s, f, sizes, err));
+        else append_field(hash, s, f, sizes);
     }
     if (v->n_nodes > 0) {
         append_axes(hash, v);
@@ -75,6 +100,8 @@ void modal_basis_hash_shape(modal_hash *hash, const modal_shape *s, const int64_
             for (int32_t i = 0; i < v->n_groups; i++) append_group(hash, &v->groups[i], elements);
     }
     modal_hash_bytes(hash, bytes);
+done:
+    return status;
 }
 
 void modal_basis_hash_content(modal_hash *hash, const modal_basis *basis, const unsigned char *hashes,
@@ -103,7 +130,7 @@ modal_status modal_basis_hash(modal_basis *basis, modal_error *err)
     for (int32_t i = 0; i < basis->n_shapes; i++) {
         modal_shape *s = &basis->shapes[i];
         modal_basis_sizes(s, sizes);
-        modal_basis_hash_shape(hash, s, sizes, s->hash);
+        MODAL_TRY(modal_basis_hash_shape(hash, s, sizes, s->hash, err));
         memcpy(hashes + (int64_t)MODAL_HASH_BYTES * i, s->hash, MODAL_HASH_BYTES);
     }
     modal_basis_hash_content(hash, basis, hashes, basis->hash);

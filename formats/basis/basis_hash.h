@@ -13,9 +13,10 @@ enum { MODAL_BASIS_HASHED = 2048 };
  * assembly made before there were any goes on naming such files (formats/modal_energy.md). */
 void modal_basis_hashed(int energies, char text[MODAL_BASIS_HASHED]);
 
-/* The hash of a shape in memory, in the order of that list; `hash` is started over. sizes: those of its arrays. */
-void modal_basis_hash_shape(modal_hash *hash, const modal_shape *shape, const int64_t sizes[SIZE_COUNT],
-                            unsigned char bytes[MODAL_HASH_BYTES]);
+/* The hash of a shape in memory, in the order of that list; `hash` is started over. sizes: those of its arrays. Errors: those of
+ * its source. */
+modal_status modal_basis_hash_shape(modal_hash *hash, const modal_shape *shape, const int64_t sizes[SIZE_COUNT],
+                                    unsigned char bytes[MODAL_HASH_BYTES], modal_error *err);
 /* The content hash of a basis whose shapes have these hashes, [n_shapes, 16]; `hash` is started over. */
 void modal_basis_hash_content(modal_hash *hash, const modal_basis *basis, const unsigned char *hashes,
                               char text[MODAL_HASH_TEXT]);

@@ -57,7 +57,7 @@ static modal_status inspect(modal_basis_inspection *x, modal_error *err)
     snprintf(path, sizeof path, "/shapes/%04d", x->seen);
     modal_basis_sizes(s, sizes);
     MODAL_TRY(modal_basis_rules_shape(&checker, path, MODAL_BASIS_V3, s, sizes, 0));
-    modal_basis_hash_shape(x->hash, s, sizes, x->hashes + (int64_t)MODAL_HASH_BYTES * x->seen);
+    MODAL_TRY(modal_basis_hash_shape(x->hash, s, sizes, x->hashes + (int64_t)MODAL_HASH_BYTES * x->seen, err));
     x->seen++;
 done:
     return status;
@@ -83,9 +83,10 @@ static void *inspect_all(void *inspection)
     return NULL;
 }
 
+/* Worth a thread. A source is for one thread. */
 static int is_large(const modal_shape *s)
 {
-    return (24.0 * (double)s->solid.mesh.n_nodes + 12.0 * (double)s->surface.n_vertices) * s->modes.n_modes > MODAL_DISK_PIECE;
+    return !s->source && (24.0 * (double)s->solid.mesh.n_nodes + 12.0 * (double)s->surface.n_vertices) * s->modes.n_modes > MODAL_DISK_PIECE;
 }
 
 modal_status modal_basis_inspection_next(modal_basis_inspection *x, modal_error *err)

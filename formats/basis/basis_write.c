@@ -81,6 +81,26 @@ done:
     return status;
 }
 
+/* An array that the shape's source makes. */
+typedef struct streamed {
+    const modal_h5_field *field;
+    const modal_shape *shape;
+} streamed;
+
+static modal_status make_rows(void *context, int64_t first, int64_t count, void *to, modal_error *err)
+{
+    const streamed *s = context;
+    return modal_basis_field_stream(s->field, s->shape, first, count, to, err);
+}
+
+static modal_status write_field(hid_t group, const modal_h5_field *f, const modal_shape *s, const int64_t dims[MODAL_H5_RANK], modal_error *err)
+{
+    streamed from = {f, s};
+    const modal_h5_rows_source source = {make_rows, &from};
+    if (modal_basis_field_is_streamed(f, s)) return modal_h5_write_array_from(group, f->name, f->type, f->rank, dims, &source, err);
+    return modal_h5_write_array(group, f->name, f->type, f->rank, dims, modal_basis_field_array(s, f), err);
+}
+
 static modal_status write_shape(hid_t shapes, int32_t index, const modal_shape *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -101,11 +121,9 @@ static modal_status write_shape(hid_t shapes, int32_t index, const modal_shape *
     modal_basis_sizes(s, sizes);
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
         const modal_h5_field *f = &modal_basis_fields[i];
-        const void *values = modal_basis_field_array(s, f);
         if (groups[f->group] < 0 || !modal_basis_field_is_written(f, s)) continue;
         modal_basis_field_dims(f, sizes, dims);
-        MODAL_TRY(
-            modal_h5_write_array(groups[f->group], f->name, f->type, f->rank, dims, values, err));
+        MODAL_TRY(write_field(groups[f->group], f, s, dims, err));
     }
     MODAL_TRY(modal_h5_write_number(groups[GROUP_MODES], "shift", s->modes.shift, err));
     MODAL_TRY(modal_h5_write_number(groups[GROUP_MODES], "total_mass", s->modes.total_mass, err));

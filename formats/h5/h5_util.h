@@ -157,6 +157,13 @@ modal_status modal_h5_end_group(hid_t *group, modal_status status, modal_error *
 
 modal_status modal_h5_write_array(hid_t place, const char *name, modal_h5_type type, int rank,
                                   const int64_t *dims, const void *values, modal_error *err);
+/* The same array and the same bytes from rows that are made while they are written, some megabytes at a time, or one row. */
+typedef struct modal_h5_rows_source {
+    modal_status (*make)(void *context, int64_t first, int64_t count, void *to, modal_error *err);
+    void *context;
+} modal_h5_rows_source;
+modal_status modal_h5_write_array_from(hid_t place, const char *name, modal_h5_type type, int rank, const int64_t *dims,
+                                       const modal_h5_rows_source *source, modal_error *err);
 /* A contiguous array whose rows are written one after the other, and may be read back; its place in the
  * file does not depend on how many are written at once. No size may be 0. */
 modal_status modal_h5_make_rows(hid_t place, const char *name, modal_h5_type type, int rank, const int64_t *dims,

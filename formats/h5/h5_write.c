@@ -202,29 +202,33 @@ static modal_status move_rows(hid_t dataset, const char *name, hid_t type, int64
 
 /* In pieces, so that the disk works on one while the next is copied to the system's memory. */
 static modal_status write_pieces(hid_t dataset, const char *name, modal_h5_type type, int rank, const int64_t *dims,
-                                 const void *values, modal_error *err)
+                                 const void *values, const modal_h5_rows_source *source, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    char *made = NULL;
     int64_t row = (int64_t)modal_h5_type_bytes(type);
     for (int i = 1; i < rank; i++) row *= dims[i];
-    if (dims[0] * row <= MODAL_DISK_PIECE) {
+    if (!source && dims[0] * row <= MODAL_DISK_PIECE) {
         if (H5Dwrite(dataset, modal_h5_file_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
             status = modal_h5_failed(err, MODAL_ERROR_SYSTEM, name, "cannot be written");
         goto done;
     }
     const int64_t most = row < MODAL_DISK_PIECE ? MODAL_DISK_PIECE / row : 1;
+    if (source) MODAL_TRY(modal_alloc(&made, most < dims[0] ? most : dims[0], (size_t)row, name, err));
     for (int64_t first = 0; first < dims[0]; first += most) {
         const int64_t count = dims[0] - first < most ? dims[0] - first : most;
-        MODAL_TRY(move_rows(dataset, name, modal_h5_file_type(type), first, count,
-                            (const char *)values + first * row, NULL, err));
+        if (source) MODAL_TRY(source->make(source->context, first, count, made, err));
+        MODAL_TRY(move_rows(dataset, name, modal_h5_file_type(type), first, count, source ? made : (const char *)values + first * row,
+                            NULL, err));
         modal_h5_start_disk(dataset);
     }
 done:
+    modal_free(&made);
     return status;
 }
 
-modal_status modal_h5_write_array(hid_t place, const char *name, modal_h5_type type, int rank,
-                                  const int64_t *dims, const void *values, modal_error *err)
+static modal_status write_array(hid_t place, const char *name, modal_h5_type type, int rank, const int64_t *dims, const void *values,
+                                const modal_h5_rows_source *source, modal_error *err)
 {
     modal_status status = MODAL_OK;
     hid_t space = H5I_INVALID_HID, dataset = H5I_INVALID_HID, chunked = H5I_INVALID_HID;
@@ -252,12 +256,24 @@ modal_status modal_h5_write_array(hid_t place, const char *name, modal_h5_type t
     if (dataset < 0)
         status = modal_h5_failed(err, MODAL_ERROR_SYSTEM, name, "cannot be written");
     else if (!empty)
-        status = write_pieces(dataset, name, type, rank, dims, values, err);
+        status = write_pieces(dataset, name, type, rank, dims, values, source, err);
 done:
     status = close_written(&dataset, status, name, err);
     modal_h5_drop(&space);
     modal_h5_drop(&chunked);
     return status;
+}
+
+modal_status modal_h5_write_array(hid_t place, const char *name, modal_h5_type type, int rank,
+                                  const int64_t *dims, const void *values, modal_error *err)
+{
+    return write_array(place, name, type, rank, dims, values, NULL, err);
+}
+
+modal_status modal_h5_write_array_from(hid_t place, const char *name, modal_h5_type type, int rank, const int64_t *dims,
+                                       const modal_h5_rows_source *source, modal_error *err)
+{
+    return write_array(place, name, type, rank, dims, NULL, source, err);
 }
 
 modal_status modal_h5_make_rows(hid_t place, const char *name, modal_h5_type type, int rank, const int64_t *dims,

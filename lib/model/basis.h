@@ -168,6 +168,20 @@ typedef struct modal_solid {
                            ascending (at the others U has it), or NULL */
 } modal_solid;
 
+/* Which field of modal_solid has phi. */
+typedef enum modal_source_form { MODAL_SOURCE_NONE = 0, MODAL_SOURCE_INNER, MODAL_SOURCE_FLOAT, MODAL_SOURCE_DOUBLE } modal_source_form;
+
+/* Modes that are nowhere as a whole: arrays of them are made in ranges when a file is written (formats/basis/basis_h5.h), twice
+ * each. For one thread at a time; an error ends the writing. */
+typedef struct modal_modes_source {
+    /* tiles [first, first + count) of modal_matrix, [count, n_modes, 3, MODAL_TILE] */
+    modal_status (*tiles)(void *context, int64_t first, int64_t count, float *to, modal_error *err);
+    /* phi of modes [first, first + count), as inner_modes, volume_modes_float or volume_modes has it: at_nodes */
+    modal_status (*nodes)(void *context, int64_t first, int64_t count, void *to, modal_error *err);
+    modal_source_form at_nodes;
+    void *context; /* borrowed, as is the source */
+} modal_modes_source;
+
 /* How the surface follows the solid. The nodes that carry vertex v, and their weights, sum 1:
  * [offsets[v] .. offsets[v + 1]). boundary: offsets and weights are NULL, vertex v is node nodes[v]. */
 typedef struct modal_embedding {
@@ -205,6 +219,7 @@ typedef struct modal_shape {
     modal_solid solid;
     modal_embedding embedding;
     modal_shape_look look;
+    const modal_modes_source *source; /* of a shape to be written without modal_matrix and phi; else NULL */
 } modal_shape;
 
 typedef struct modal_object {

@@ -17,6 +17,7 @@ void ranks_piece_free(ranks_piece *piece)
     modal_free(&piece->part);
     modal_free(&piece->fixed_nodes);
     modal_free(&piece->fixed_components);
+    modal_free(&piece->own_nodes);
     memset(piece, 0, sizeof *piece);
 }
 
@@ -28,6 +29,7 @@ typedef struct cutter {
     modal_rigid_space rigid;
     int32_t *owners;  /* [n_free] */
     int32_t *row;     /* [n_free] */
+    int32_t *order;   /* [n_free] node of each row */
     int32_t *held;    /* [mesh nodes] components that are fixed */
     int32_t *local;   /* [mesh nodes] place in the piece, -1: not there */
     int64_t *offsets; /* [n_ranks + 1] */
@@ -70,24 +72,47 @@ done:
     return status;
 }
 
-/* auto: direct where a rank can hold it, for it proves that no mode is missing. */
+/* The largest Young's modulus of an element beside the least. */
+static double find_contrast(const modal_volume_mesh *mesh)
+{
+    double least = INFINITY, most = 0;
+    for (int64_t e = 0; e < mesh->n_elements; e++) {
+        const modal_material *m = &mesh->materials[mesh->element_material[e]];
+        const int orthotropic = m->kind == MODAL_MATERIAL_ORTHOTROPIC;
+        const double young = orthotropic ? fmax(fmax(m->orthotropic[0], m->orthotropic[1]), m->orthotropic[2]) : m->young;
+        least = fmin(least, young);
+        most = fmax(most, young);
+    }
+    return most / least;
+}
+
+/* auto: direct where a rank can hold it, for it proves that no mode is missing, and where materials are too far apart for
+ * multigrid. */
 static modal_status choose_route(ranks_problem *problem, modal_error *err)
 {
+    static const double most_contrast = 1e3, mebibyte = 1048576; /* at 1e4 rounding begins to show in multigrid's residuals */
     const modal_modes_route asked = problem->options.route;
-    const modal_ranks_estimate *estimate = &problem->report.estimate;
-    const double limit = problem->options.memory_limit, mebibyte = 1048576;
-    const int direct_fits = !(limit > 0) || estimate->direct_bytes <= limit;
-    const int multigrid_fits = !(limit > 0) || estimate->multigrid_bytes <= limit;
-    problem->report.memory_limit = limit;
-    problem->report.route = asked == MODAL_ROUTE_AUTO ? direct_fits ? MODAL_ROUTE_DIRECT : MODAL_ROUTE_MULTIGRID : asked;
-    if (problem->report.route == MODAL_ROUTE_DIRECT ? direct_fits : multigrid_fits) return MODAL_OK;
+    modal_ranks_report *report = &problem->report;
+    const double limit = problem->options.memory_limit, of_direct = ceil(report->estimate.direct_bytes / mebibyte),
+                 of_multigrid = ceil(report->estimate.multigrid_bytes / mebibyte);
+    const int direct_fits = !(limit > 0) || report->estimate.direct_bytes <= limit;
+    const int multigrid_fits = !(limit > 0) || report->estimate.multigrid_bytes <= limit;
+    report->memory_limit = limit;
+    report->contrast = find_contrast(&problem->solid->mesh);
+    report->only_direct = asked == MODAL_ROUTE_AUTO && report->contrast > most_contrast;
+    report->route = asked != MODAL_ROUTE_AUTO ? asked : direct_fits || report->only_direct ? MODAL_ROUTE_DIRECT : MODAL_ROUTE_MULTIGRID;
+    if (report->route == MODAL_ROUTE_DIRECT ? direct_fits : multigrid_fits) return MODAL_OK;
+    if (report->only_direct)
+        return modal_error_set(err, MODAL_ERROR_MEMORY,
+                               "modes: %.0f MiB needed by a rank (--route direct; multigrid does not do with moduli %.3g apart), the limit is %.0f MiB; "
+                               "more ranks (--plan)",
+                               of_direct, report->contrast, limit / mebibyte);
     if (asked == MODAL_ROUTE_AUTO)
         return modal_error_set(err, MODAL_ERROR_MEMORY,
                                "modes: %.0f MiB needed by a rank (--route direct), or %.0f MiB (--route multigrid), the limit is %.0f MiB; more ranks (--plan)",
-                               ceil(estimate->direct_bytes / mebibyte), ceil(estimate->multigrid_bytes / mebibyte), limit / mebibyte);
+                               of_direct, of_multigrid, limit / mebibyte);
     return modal_error_set(err, MODAL_ERROR_MEMORY, "modes: %.0f MiB needed by a rank, the limit is %.0f MiB; more ranks (--plan)",
-                           ceil((asked == MODAL_ROUTE_DIRECT ? estimate->direct_bytes : estimate->multigrid_bytes) / mebibyte),
-                           limit / mebibyte);
+                           asked == MODAL_ROUTE_DIRECT ? of_direct : of_multigrid, limit / mebibyte);
 }
 
 /* Numbers, rigid motions, and whether so many ranks and these indices will do. */
@@ -106,10 +131,10 @@ static modal_status survey(ranks_problem *problem, cutter *c, modal_error *err)
     if (problem->n_ranks > whole->n_rows)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--eigensolver slepc: more ranks than free nodes, %d for %" PRId64, problem->n_ranks,
                    whole->n_rows);
-    if (3 * whole->n_rows > PETSC_MAX_INT)
+    if (3 * whole->n_rows > ranks_most_index())
         MODAL_FAIL(err, MODAL_ERROR_MEMORY,
                    "--eigensolver slepc: %" PRId64 " degrees of freedom, this PETSc's indices reach %" PRId64 " (libpetsc64-real-dev)",
-                   3 * whole->n_rows, (int64_t)PETSC_MAX_INT);
+                   3 * whole->n_rows, ranks_most_index());
     MODAL_TRY(ranks_measure_size(solid, &c->numbers, volume, &size, err));
     ranks_estimate(&size, problem->options.n_modes, problem->n_ranks, &problem->report.estimate);
     MODAL_TRY(choose_route(problem, err));
@@ -137,7 +162,7 @@ static modal_status number_rows(ranks_problem *problem, cutter *c, modal_error *
     const int64_t n = problem->whole.n_rows, n_nodes = solid->mesh.n_nodes;
     int64_t *next = NULL;
     MODAL_TRY(modal_alloc(&c->row, n, sizeof *c->row, "partition", err));
-    MODAL_TRY(modal_alloc(&problem->order, n, sizeof *problem->order, "partition", err));
+    MODAL_TRY(modal_alloc(&c->order, n, sizeof *c->order, "partition", err));
     MODAL_TRY(modal_alloc_zero(&c->first_row, (int64_t)problem->n_ranks + 1, sizeof *c->first_row, "partition", err));
     MODAL_TRY(modal_alloc(&next, problem->n_ranks, sizeof *next, "partition", err));
     MODAL_TRY(modal_alloc_zero(&c->held, n_nodes, sizeof *c->held, "partition", err));
@@ -149,7 +174,7 @@ static modal_status number_rows(ranks_problem *problem, cutter *c, modal_error *
     }
     for (int64_t i = 0; i < n; i++) {
         c->row[i] = (int32_t)next[c->owners[i]]++;
-        problem->order[c->row[i]] = c->numbers.free_nodes[i];
+        c->order[c->row[i]] = c->numbers.free_nodes[i];
     }
     for (int64_t k = 0; k < solid->n_fixed_nodes; k++)
         c->held[solid->fixed_nodes[k]] |= solid->fixed_components ? solid->fixed_components[k] : MODAL_FIXED_ALL;
@@ -165,7 +190,7 @@ static modal_status place_nodes(cutter *c, int rank, ranks_piece *piece, modal_e
 {
     modal_status status = MODAL_OK;
     const modal_volume_mesh *mesh = &c->problem->solid->mesh;
-    const int32_t *order = c->problem->order;
+    const int32_t *order = c->order;
     int64_t n_fixed = 0;
     for (int64_t i = 0; i < mesh->n_nodes; i++) c->local[i] = -1;
     for (int64_t i = c->first_row[rank]; i < c->first_row[rank + 1]; i++) c->local[order[i]] = 0;
@@ -210,6 +235,8 @@ static modal_status cut_piece(cutter *c, int rank, ranks_piece *piece, modal_err
     MODAL_TRY(place_nodes(c, rank, piece, err));
     piece->first_row = c->first_row[rank];
     piece->n_own = c->first_row[rank + 1] - c->first_row[rank];
+    MODAL_TRY(modal_alloc(&piece->own_nodes, piece->n_own, sizeof *piece->own_nodes, "piece", err));
+    memcpy(piece->own_nodes, c->order + piece->first_row, (size_t)piece->n_own * sizeof *piece->own_nodes);
     own->stiffness_rule = mesh->stiffness_rule;
     own->n_elements = n;
     for (int64_t k = 0; k < n; k++) n_values += modal_mesh_kind(mesh, elements[k])->n_nodes;
@@ -279,6 +306,7 @@ static modal_status hand_over_piece(const ranks_problem *problem, int peer, rank
     MODAL_TRY(hand_over(problem, peer, &piece->part, head[0], sizeof(int32_t), err));
     MODAL_TRY(hand_over(problem, peer, &piece->fixed_nodes, head[4], sizeof(int32_t), err));
     MODAL_TRY(hand_over(problem, peer, &piece->fixed_components, head[4], 1, err));
+    MODAL_TRY(hand_over(problem, peer, &piece->own_nodes, head[6], sizeof(int32_t), err));
     MODAL_TRY(hand_over(problem, peer, &m->element_type, head[1], 1, err));
     MODAL_TRY(hand_over(problem, peer, &m->element_offsets, head[1] + 1, sizeof(int64_t), err));
     MODAL_TRY(hand_over(problem, peer, &m->element_nodes, head[7], sizeof(int32_t), err));
@@ -338,6 +366,7 @@ done:
     modal_rigid_space_free(&c.rigid);
     modal_free(&c.owners);
     modal_free(&c.row);
+    modal_free(&c.order);
     modal_free(&c.held);
     modal_free(&c.local);
     modal_free(&c.offsets);

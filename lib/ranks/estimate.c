@@ -240,12 +240,12 @@ void ranks_estimate(const ranks_size *size, int32_t n_modes, int n_ranks, modal_
     const double base = size->resident + started_bytes + (n_ranks > 1 ? sending_bytes : 0);
     const double cycle = own * (cycle_bytes[0] + cycle_bytes[1] * size->blocks);
     const double lobpcg = 24 * own * (lobpcg_blocks * (double)ranks_block_size(n_modes) + n_modes);
-    /* rank 0's, after all others are gone */
-    const double result = 24.0 * (double)size->n_nodes * (n_modes + 2);
+    /* rank 0's, after the matrices are gone: a mode at the nodes, lists of them */
+    const double result = 24 * own * n_modes + 48.0 * (double)size->n_nodes;
     *estimate = (modal_ranks_estimate){.n_ranks = n_ranks};
     estimate->direct_bytes = base + piece +
         fmax(fmax(assembly + 2 * symmetric, 3 * symmetric + 144 * half * own + share_factor(factor_bytes * size->factor_entries, n_ranks) +
-                  krylov), 2 * symmetric + krylov + result);
+                  krylov), result);
     estimate->multigrid_bytes = base + piece +
-        fmax(fmax(assembly, fmax(grid + cycle, cycle + lobpcg)), 24 * own * n_modes + result) + 4 * whole / 3;
+        fmax(fmax(assembly, fmax(grid + cycle, cycle + lobpcg)) + 4 * whole / 3, result);
 }

@@ -43,10 +43,10 @@ static modal_status count_blocks(const filling *f, PetscInt *own, PetscInt *othe
             count[row - f->problem->piece.first_row]++;
             total += 9;
         }
-    if ((f->symmetric ? 2 : 1) * total > PETSC_MAX_INT)
+    if ((f->symmetric ? 2 : 1) * total > ranks_most_index())
         return modal_error_set(err, MODAL_ERROR_MEMORY,
                                "--eigensolver slepc: %lld entries of K on a rank, this PETSc's indices reach %lld (more ranks, or "
-                               "libpetsc64-real-dev)", (long long)((f->symmetric ? 2 : 1) * total), (long long)PETSC_MAX_INT);
+                               "libpetsc64-real-dev)", (long long)((f->symmetric ? 2 : 1) * total), (long long)ranks_most_index());
     return MODAL_OK;
 }
 

@@ -19,6 +19,7 @@ typedef struct ranks_piece {
     int32_t *fixed_nodes; /* [n_fixed] of the mesh */
     uint8_t *fixed_components;
     int64_t first_row, n_own;
+    int32_t *own_nodes; /* [n_own] of the solid, ascending: those of its rows */
 } ranks_piece;
 
 /* What all ranks know of the whole solid. */
@@ -44,7 +45,6 @@ typedef struct ranks_problem {
     const modal_solid *solid; /* rank 0, else NULL */
     ranks_whole whole;
     ranks_piece piece;
-    int32_t *order; /* rank 0: [n_rows] node of each row */
     modal_rigid_part *parts; /* [n_parts] */
     double *part_size;       /* [n_parts] */
     int32_t *n_motions;      /* [n_parts] */
@@ -74,6 +74,9 @@ modal_status ranks_agree(const ranks_problem *problem, modal_status status, moda
 modal_status ranks_stop(const ranks_problem *problem, modal_status status, modal_error *err);
 /* The same with what PETSc said last. */
 modal_status ranks_petsc_failed(const ranks_problem *problem, modal_error *err);
+
+/* That this PETSc has; a function, for tests put another one in its place. */
+int64_t ranks_most_index(void);
 
 /* Leaves through `done` where a call of PETSc, SLEPc or MPI fails; needs `problem`, `status` and `err`. */
 #define RANKS_TRY(call)                                                                                                \
@@ -167,7 +170,14 @@ modal_status ranks_pairs_grow(ranks_problem *problem, int64_t count, modal_error
 /* The first `count` pairs stay. */
 void ranks_pairs_cut(ranks_problem *problem, int64_t count);
 void ranks_pairs_free(ranks_problem *problem);
-/* All ranks: the first options.n_modes pairs into rank 0's result, in the user's order, and what was checked of them. */
-modal_status ranks_gather(ranks_problem *problem, modal_modes_result *result, modal_error *err);
+
+/* ---- gather.c ---- */
+
+/* All ranks: the first options.n_modes pairs get their signs, are checked, and what is known of them goes into rank 0's result, all but
+ * the modes themselves. */
+modal_status ranks_settle(ranks_problem *problem, modal_modes_result *result, modal_error *err);
+/* All ranks: modes_at of modal_ranks_program; the arguments are rank 0's. */
+modal_status ranks_give_modes(const ranks_problem *problem, int32_t first, int32_t n_modes, const int32_t *nodes, int64_t n_nodes, double *to,
+                              modal_error *err);
 
 #endif

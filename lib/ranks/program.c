@@ -36,7 +36,7 @@ static modal_status begin(int64_t launched, void (*stop)(void *context, const mo
 }
 
 /* What rank 0 asks the others for. Waiting they sleep: reading a mesh may take minutes. */
-enum { END = 0, SOLVE = 1 };
+enum { END = 0, SOLVE, MODES };
 
 static int next_command(int command)
 {
@@ -52,27 +52,41 @@ static ranks_problem start(void)
     return (ranks_problem){.comm = PETSC_COMM_WORLD, .rank = own_rank, .n_ranks = all_ranks};
 }
 
+static ranks_problem last; /* that was solved */
+
 static modal_status solve(const modal_solid *solid, const modal_ranks_options *options, modal_modes_result *result,
                           modal_ranks_report *report, const modal_progress *progress, modal_error *err)
 {
-    ranks_problem problem = start();
     memset(result, 0, sizeof *result);
-    problem.solid = solid;
-    problem.options = *options;
-    problem.progress = progress;
     next_command(SOLVE);
-    const modal_status status = ranks_solve(&problem, result, err);
-    *report = problem.report;
+    ranks_problem_free(&last);
+    last = start();
+    last.solid = solid;
+    last.options = *options;
+    last.progress = progress;
+    const modal_status status = ranks_solve(&last, result, err);
+    *report = last.report;
     return status;
+}
+
+static modal_status modes_at(int32_t first, int32_t n_modes, const int32_t *nodes, int64_t n_nodes, double *to, modal_error *err)
+{
+    next_command(MODES);
+    return ranks_give_modes(&last, first, n_modes, nodes, n_nodes, to, err);
 }
 
 static modal_status serve(void)
 {
     modal_status status = MODAL_OK;
-    while (next_command(END) == SOLVE) {
-        ranks_problem problem = start();
-        modal_error err = {0};
-        status = ranks_solve(&problem, NULL, &err);
+    modal_error err = {0};
+    for (int command; (command = next_command(END)) != END;) {
+        if (command == MODES) {
+            ranks_give_modes(&last, 0, 0, NULL, 0, NULL, &err); /* an error ends all ranks */
+            continue;
+        }
+        ranks_problem_free(&last);
+        last = start();
+        status = ranks_solve(&last, NULL, &err);
     }
     return status;
 }
@@ -80,13 +94,14 @@ static modal_status serve(void)
 static void end(void)
 {
     if (own_rank == 0) next_command(END);
+    ranks_problem_free(&last);
     ranks_session_end();
 }
 
 const modal_ranks_program *modal_ranks(void)
 {
     static char versions[160];
-    static modal_ranks_program program = {begin, solve, ranks_plan, serve, end, versions};
+    static modal_ranks_program program = {begin, solve, modes_at, ranks_plan, serve, end, versions};
     int s[3], p[3];
     SlepcGetVersionNumber(&s[0], &s[1], &s[2], NULL);
     PetscGetVersionNumber(&p[0], &p[1], &p[2], NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Natural modes of one solid by many processes: the eigenproblem of lib/modes, its nodes divided among the ranks of an
  * MPI, solved by SLEPc (V. Hernandez, J. E. Roman, V. Vidal, "SLEPc: A scalable and flexible toolkit for the solution of
- * eigenvalue problems", 2005). Rank 0 has the mesh and gets the modes; the other ranks get the elements at their nodes, and no
- * rank but those has K, M, factors or vectors of the whole solid.
+ * eigenvalue problems", 2005). Rank 0 has the mesh; the other ranks get the elements at their nodes. No rank has K, M, a
+ * factor, vectors or the modes of the whole solid: rank 0 asks for the modes in ranges of nodes.
  *
  * Partition: PT-Scotch on the graph of the free nodes. A rank has the rows of its nodes; it assembles all elements that touch
  * them by lib/fem, with nodes and elements in the user's order, so that the numbers in a row are the same for any number of
@@ -48,6 +48,8 @@ typedef struct modal_ranks_report {
     modal_modes_route route; /* that was taken */
     modal_ranks_estimate estimate; /* before anything was divided */
     double memory_limit; /* bytes that a rank might hold, 0: no limit */
+    double contrast;     /* the largest Young's modulus beside the least */
+    int only_direct;     /* auto took direct, for the contrast is too large for multigrid */
     int n_ranks;
     int64_t least_nodes, most_nodes; /* free nodes of a rank */
     double factor_bytes, most_factor_bytes; /* direct, as MUMPS' analysis says: of all ranks, of the most loaded one */
@@ -66,10 +68,13 @@ typedef struct modal_ranks_program {
     modal_status (*begin)(int64_t launched, void (*stop)(void *context, const modal_error *err), void *context, int *rank,
                           int *n_ranks, modal_error *err);
     /* The lowest modes of a solid, as modal_modes_solve, with the same errors. Besides, MODAL_ERROR_USAGE: more ranks than free
-     * nodes; MODAL_ERROR_MEMORY: the estimate is above the limit, or PETSc's indices are too short. result->modes is in the order of the
-     * solid's nodes. On an error *result is to be freed, too. */
+     * nodes; MODAL_ERROR_MEMORY: the estimate is above the limit, or PETSc's indices are too short. result->modes
+     * stays NULL: each rank keeps its rows, until the next solve or the end. On an error *result is to be freed, too. */
     modal_status (*solve)(const modal_solid *solid, const modal_ranks_options *options, modal_modes_result *result,
                           modal_ranks_report *report, const modal_progress *progress, modal_error *err);
+    /* Rank 0, after solve: modes [first, first + n_modes) at these nodes of the solid, in any order, to [n_modes, n_nodes, 3];
+     * 3 n_modes n_nodes < 2^30. What goes wrong ends all ranks; with one rank it is an error. */
+    modal_status (*modes_at)(int32_t first, int32_t n_modes, const int32_t *nodes, int64_t n_nodes, double *to, modal_error *err);
     /* Rank 0, without the others: what solve would estimate on n_ranks[i] ranks. More ranks than free nodes are no error. */
     modal_status (*plan)(const modal_solid *solid, const modal_ranks_options *options, int n, const int32_t *n_ranks,
                          modal_ranks_estimate *estimates, modal_error *err);

@@ -2,13 +2,14 @@
 /* The one MPI, and what it says of its failures. */
 #include "lib/ranks/session.h"
 
-#include <slepceps.h>
-#include <stdio.h>
-#include <unistd.h>
-
+#include <petscconf.h>
 #ifdef PETSC_USE_COMPLEX
 #error "PETSc with complex scalars: the matrices here are real (libpetsc-real-dev)"
 #endif
+
+#include <slepceps.h>
+#include <stdio.h>
+#include <unistd.h>
 
 static struct {
     int rank;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/ranks/solve.h"
 
+#include <malloc.h>
+#include <math.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -26,19 +28,28 @@ done:
     return status;
 }
 
-static void free_problem(ranks_problem *problem)
+void ranks_problem_free(ranks_problem *problem)
 {
     ranks_pairs_free(problem);
-    if (problem->rigid) VecDestroyVecs((PetscInt)problem->whole.n_rigid, &problem->rigid);
-    MatDestroy(&problem->stiffness);
-    MatDestroy(&problem->mass);
     ranks_piece_free(&problem->piece);
-    modal_free(&problem->order);
+    modal_free(&problem->nodal_mass);
+    modal_free(&problem->held);
     modal_free(&problem->parts);
     modal_free(&problem->part_size);
     modal_free(&problem->n_motions);
-    modal_free(&problem->nodal_mass);
-    modal_free(&problem->held);
+    if (problem->rigid) VecDestroyVecs((PetscInt)problem->whole.n_rigid, &problem->rigid);
+    problem->rigid = NULL;
+    MatDestroy(&problem->stiffness);
+    MatDestroy(&problem->mass);
+}
+
+/* What the modes do not need any more. */
+static void free_matrices(ranks_problem *problem)
+{
+    MatDestroy(&problem->stiffness);
+    MatDestroy(&problem->mass);
+    modal_volume_mesh_free(&problem->piece.mesh);
+    malloc_trim(0);
 }
 
 /* Rank 0 tells how far it is; whether it goes on is for all ranks. */
@@ -77,15 +88,20 @@ modal_status ranks_solve(ranks_problem *problem, modal_modes_result *result, mod
     MODAL_TRY(ranks_make_rigid(problem, err));
     MODAL_TRY(progress(problem, "solve", err));
     if (problem->report.route == MODAL_ROUTE_DIRECT) MODAL_TRY(ranks_direct(problem, &too_large, err));
+    if (too_large && problem->report.only_direct)
+        MODAL_FAIL(err, MODAL_ERROR_MEMORY, "modes: %.0f MiB needed by a rank for its share of the factor, the limit is %.0f MiB; more ranks",
+                   ceil(problem->report.most_factor_bytes / 1048576), problem->report.memory_limit / 1048576);
     if (too_large) { /* than it was estimated */
         problem->report.route = MODAL_ROUTE_MULTIGRID;
         MODAL_TRY(ranks_assemble(problem, 0, err));
     }
     if (problem->report.route == MODAL_ROUTE_MULTIGRID) MODAL_TRY(ranks_multigrid(problem, err));
-    MODAL_TRY(ranks_gather(problem, result, err));
+    MODAL_TRY(ranks_settle(problem, result, err));
+    ranks_pairs_cut(problem, problem->options.n_modes);
+    free_matrices(problem);
     MODAL_TRY(measure(problem, err));
 done:
-    free_problem(problem);
+    if (status != MODAL_OK) ranks_problem_free(problem);
     return status;
 }
 

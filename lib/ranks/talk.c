@@ -6,6 +6,8 @@
 #include "lib/ranks/private.h"
 #include "lib/ranks/session.h"
 
+int64_t ranks_most_index(void) { return PETSC_MAX_INT; }
+
 modal_status ranks_agree(const ranks_problem *problem, modal_status status, modal_error *err)
 {
     modal_error shared = {0};

@@ -177,33 +177,24 @@ done:
     return status;
 }
 
-modal_status modal_shape_modal_matrix(modal_shape *shape, modal_error *err)
+modal_status modal_shape_tiles(const modal_shape *shape, const double *phi, int64_t stride, int gathered, int64_t first_tile, int64_t n_tiles,
+                               float *to, modal_error *err)
 {
-    modal_status status = MODAL_OK;
-    float *matrix = NULL;
-    int64_t n = shape->surface.n_vertices, n_tiles = modal_tile_count(n), n_modes = shape->modes.n_modes;
-    int64_t mode_size = 3 * shape->solid.mesh.n_nodes, tile_size = 0, size = 0;
+    const int64_t n = shape->surface.n_vertices, n_modes = shape->modes.n_modes, tile_size = n_modes * 3 * MODAL_TILE;
     const int64_t *offsets = shape->embedding.offsets;
+    const int64_t begin = first_tile * MODAL_TILE, base = offsets && begin < n ? offsets[begin] : begin;
     int too_large = 0;
-    if (!shape->solid.volume_modes && n_modes > 0)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "modal matrix: no modes of the solid");
-    if (!modal_size_multiply(n_modes, 3 * MODAL_TILE, &tile_size) ||
-        !modal_size_multiply(n_tiles, tile_size, &size))
-        MODAL_FAIL(err, MODAL_ERROR_MEMORY, "modal matrix: %lld vertices x %lld modes: size overflow",
-                   (long long)n, (long long)n_modes);
-    MODAL_TRY(modal_alloc(&matrix, size, sizeof *matrix, "modal matrix", err));
 #pragma omp parallel for schedule(static) reduction(| : too_large)
-    for (int64_t tile = 0; tile < n_tiles; tile++)
+    for (int64_t tile = first_tile; tile < first_tile + n_tiles; tile++)
         for (int64_t mode = 0; mode < n_modes; mode++) {
-            const double *phi = shape->solid.volume_modes + mode * mode_size;
-            float *xyz = matrix + tile * tile_size + mode * 3 * MODAL_TILE;
+            float *xyz = to + (tile - first_tile) * tile_size + mode * 3 * MODAL_TILE;
             for (int64_t lane = 0; lane < MODAL_TILE; lane++) {
                 int64_t v = tile * MODAL_TILE + lane;
                 double sum[3] = {0, 0, 0};
                 const int64_t first = v >= n ? 0 : offsets ? offsets[v] : v;
                 const int64_t end = v >= n ? 0 : offsets ? offsets[v + 1] : v + 1;
                 for (int64_t i = first; i < end; i++) {
-                    const double *node = phi + 3 * (int64_t)shape->embedding.nodes[i];
+                    const double *node = phi + 3 * (mode * stride + (gathered ? i - base : shape->embedding.nodes[i]));
                     const double weight = offsets ? shape->embedding.weights[i] : 1;
                     for (int k = 0; k < 3; k++) sum[k] += weight * node[k];
                 }
@@ -213,8 +204,23 @@ modal_status modal_shape_modal_matrix(modal_shape *shape, modal_error *err)
                 }
             }
         }
-    if (too_large)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "modal matrix: a value that float32 cannot hold");
+    return too_large ? modal_error_set(err, MODAL_ERROR_INPUT, "modal matrix: a value that float32 cannot hold") : MODAL_OK;
+}
+
+modal_status modal_shape_modal_matrix(modal_shape *shape, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    float *matrix = NULL;
+    int64_t n = shape->surface.n_vertices, n_tiles = modal_tile_count(n), n_modes = shape->modes.n_modes;
+    int64_t tile_size = 0, size = 0;
+    if (!shape->solid.volume_modes && n_modes > 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "modal matrix: no modes of the solid");
+    if (!modal_size_multiply(n_modes, 3 * MODAL_TILE, &tile_size) ||
+        !modal_size_multiply(n_tiles, tile_size, &size))
+        MODAL_FAIL(err, MODAL_ERROR_MEMORY, "modal matrix: %lld vertices x %lld modes: size overflow",
+                   (long long)n, (long long)n_modes);
+    MODAL_TRY(modal_alloc(&matrix, size, sizeof *matrix, "modal matrix", err));
+    MODAL_TRY(modal_shape_tiles(shape, shape->solid.volume_modes, shape->solid.mesh.n_nodes, 0, 0, n_tiles, matrix, err));
     modal_free(&shape->modes.modal_matrix);
     shape->modes.modal_matrix = matrix;
     matrix = NULL;

@@ -31,6 +31,11 @@ modal_status modal_shape_surface_embedded(const modal_volume_mesh *volume,
  * OpenMP, the same bytes for any number of threads. */
 modal_status modal_shape_modal_matrix(modal_shape *shape, modal_error *err);
 
+/* Tiles [first_tile, first_tile + n_tiles) of it into `to`, from phi [n_modes, stride, 3] at the nodes, in their order; gathered: at
+ * embedding.nodes from that of the first of these vertices on, as many as they have. Errors and threads as above. */
+modal_status modal_shape_tiles(const modal_shape *shape, const double *phi, int64_t stride, int gathered, int64_t first_tile, int64_t n_tiles,
+                               float *to, modal_error *err);
+
 /* A surface without a solid, and its modal matrix from columns [n_modes, surface->n_vertices, 3] in the
  * surface's order; embedding and volume stay empty, n_modes is set. The shape must have no volume. Errors of
  * the functions above. */

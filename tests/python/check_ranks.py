@@ -162,6 +162,9 @@ def check_solids():
             same(f"{name}, {n} ranks", solve(n, mesh, *words), want)
     if not LONG:
         return
+    # what multigrid would do: auto says why it is not taken, and --memory-limit cannot make it
+    both_words = [both, "x.h5", "--eigensolver", "slepc", *cases[6][2]]
+    refuse(4, "multigrid does not do with moduli 1e+06 apart", 0, *both_words, "--memory-limit", "1M")
     first = [solve(1, bar, *STEEL, *root, "-m", 12, out=out) and pathlib.Path(out).read_bytes() for out in ("r.h5", "r.h5")]
     assert first[0] == first[1], "one rank: bytes differ"
 
@@ -171,7 +174,7 @@ def check_multigrid():
     root = ["--fixed", "plane:0,0,0:-1,0,0"]
     bar = write("thick.msh", [("tet4", (10, 3, 3), (0, 0, 0), "bar")])
     two = [("tet4", (5, 3, 3), (0, 0, 0), "a"), ("tet10", (3, 2, 2), (0, 5, 0), "b")]
-    cases = [("held", bar, [*root, "-m", 12], (1, 2, 4)), ("free", bar, ["-m", 10], (2,)),
+    cases = [("held", bar, [*root, "-m", 12], (1, 2, 4)), ("free", bar, ["-m", 10], (1, 2)),
              ("lumped, in part", bar, ["-m", 8, "--mass", "lumped", "--fixed", "plane:0,0,0:-1,0,0@xz"], (2,)),
              ("square", write("thick_square.msh", [("hex8", (8, 3, 3), (0, 0, 0), "bar")]), [*root, "-m", 9], (2,)),
              ("disconnected, free", write("thick_two.msh", two), ["-m", 8], (2,)),
@@ -225,6 +228,37 @@ def check_plan():
     refuse(2, "--plan: needs --eigensolver slepc", 0, slab, "x.h5", *words, "--plan")
     for text in ("0", "2,", "2,x", "1000001", "-1", ",".join(["2"] * 33)) if LONG else ("2,x",):
         refuse(2, "--plan: must be 1 to 32 numbers of ranks", 0, *slepc, "--plan=" + text)
+
+
+def check_forms():
+    """Modes come from the ranks in ranges: in each form that a basis keeps them in they are the same, embedded surfaces too."""
+    fine = pathlib.Path("fine.obj")
+    fine.write_text("".join(f"v {0.05 + 0.1 * i} {0.05 + 0.1 * j} 0.13\n" for i in range(10) for j in range(3)) +
+                    "".join(f"f {3 * i + j + 1} {3 * i + j + 4} {3 * i + j + 2}\n" for i in range(9) for j in range(2)))
+    words = ["thick.msh", "r.h5", "-f", "--eigensolver", "slepc", *STEEL, "--fixed", "plane:0,0,0:-1,0,0", "-m", 5]
+    for surface in ([], ["--surface", fine]):
+        for n in (1, 2, 4) if LONG else (1,):
+            found = {}
+            for form in ("none", "float32", "float64"):
+                got = launch(n, *words, *surface, "--volume-modes", form)
+                assert got.returncode == 0, got
+                checked = subprocess.run([str(BIN / "modalinfo"), "--check", "r.h5"], capture_output=True, text=True)
+                assert checked.returncode == 0, checked
+                with h5py.File("r.h5") as f:
+                    shape = f["shapes/0000"]
+                    found[form] = [shape[k][:] if k in shape else None for k in ("modes/modal_matrix", "volume/volume_modes", "volume/inner_modes")]
+                    at = shape["volume/embedding_nodes"][:]
+            matrix, whole, _ = found["float64"]
+            inner = np.setdiff1d(np.arange(whole.shape[1]), at)
+            kept = found["float32"][1 if surface else 2]
+            assert (found["none"][1:] == [None, None]) and kept.dtype == np.float32, found
+            want = whole if surface else whole[:, inner]
+            if n == 1:  # several ranks add in another order each time
+                assert all((found[form][0] == matrix).all() for form in found) and (kept == want.astype(np.float32)).all()
+            assert kept.shape == want.shape and np.abs(kept - want).max() <= 1e-6 * np.abs(whole).max(), (n, surface)
+            if not surface:  # tile, mode, component, lane
+                flat = matrix.transpose(1, 0, 3, 2).reshape(5, -1, 3)[:, :len(at)]
+                assert (flat == whole[:, at].astype(np.float32)).all(), n
 
 
 def check_rod():
@@ -308,7 +342,7 @@ if not shutil.which("mpirun"):
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 with tempfile.TemporaryDirectory(prefix="ranks-") as folder:
     os.chdir(folder)
-    for step in (check_solids, check_multigrid, check_plan, check_rod, check_refusals, check_deaths):
+    for step in (check_solids, check_multigrid, check_forms, check_plan, check_rod, check_refusals, check_deaths):
         begun = time.time()
         step()
         print(f"{step.__name__}: {time.time() - begun:.1f} s")

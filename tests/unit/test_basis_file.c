@@ -88,6 +88,91 @@ static void test_energy(void **state)
     assert_no_ids();
 }
 
+/* The arrays of a shape, handed out in ranges. */
+typedef struct ranges {
+    const modal_shape *shape;
+    const char *phi;
+    size_t row_bytes; /* of a mode at the nodes */
+    int64_t asked, refuse_at; /* -1: never */
+} ranges;
+
+static modal_status refuse_range(ranges *r, modal_error *err)
+{
+    return r->asked++ == r->refuse_at ? modal_error_set(err, MODAL_ERROR_SYSTEM, "the range is lost") : MODAL_OK;
+}
+
+static modal_status give_tiles(void *context, int64_t first, int64_t count, float *to, modal_error *err)
+{
+    ranges *r = context;
+    const size_t tile = (size_t)r->shape->modes.n_modes * 3 * MODAL_TILE;
+    memcpy(to, r->shape->modes.modal_matrix + (size_t)first * tile, (size_t)count * tile * sizeof *to);
+    return refuse_range(r, err);
+}
+
+static modal_status give_nodes(void *context, int64_t first, int64_t count, void *to, modal_error *err)
+{
+    ranges *r = context;
+    memcpy(to, r->phi + (size_t)first * r->row_bytes, (size_t)count * r->row_bytes);
+    return refuse_range(r, err);
+}
+
+static void assert_same_bytes(const char *one, const char *other)
+{
+    char command[1024];
+    snprintf(command, sizeof command, "cmp '%s' '%s'", one, other);
+    assert_int_equal(system(command), 0);
+}
+
+/* Modes that are made in ranges give the same bytes, hashes among them, in each of the forms that nodes have; where a range cannot
+ * be made nothing is written that looks whole. */
+static void test_modes_in_ranges(void **state)
+{
+    (void)state;
+    char whole[512];
+    for (int large = 0; large < 2; large++) {
+        modal_basis a = large ? sample_large_basis() : sample_basis(1);
+        snprintf(whole, sizeof whole, "%s", sample_path("whole.h5"));
+        OK(modal_basis_write(whole, &a, err));
+        const int32_t n = a.n_shapes;
+        modal_shape *kept = calloc((size_t)n, sizeof *kept);
+        ranges *given = calloc((size_t)n, sizeof *given);
+        modal_modes_source *sources = calloc((size_t)n, sizeof *sources);
+        for (int32_t i = 0; i < n; i++) {
+            modal_shape *s = &a.shapes[i];
+            kept[i] = *s;
+            const modal_solid *solid = &kept[i].solid;
+            const size_t nodes = (size_t)(solid->inner_modes ? solid->mesh.n_nodes - s->surface.n_vertices : solid->mesh.n_nodes);
+            given[i] = (ranges){&kept[i], solid->inner_modes ? (char *)solid->inner_modes : solid->volume_modes_float ?
+                                (char *)solid->volume_modes_float : (char *)solid->volume_modes,
+                                3 * nodes * (solid->volume_modes ? sizeof(double) : sizeof(float)), 0, -1};
+            sources[i] = (modal_modes_source){give_tiles, give_nodes,
+                                              solid->inner_modes ? MODAL_SOURCE_INNER : solid->volume_modes_float ? MODAL_SOURCE_FLOAT :
+                                              solid->volume_modes ? MODAL_SOURCE_DOUBLE : MODAL_SOURCE_NONE, &given[i]};
+            s->source = &sources[i];
+            s->modes.modal_matrix = NULL;
+            s->solid.inner_modes = s->solid.volume_modes_float = NULL;
+            s->solid.volume_modes = NULL;
+        }
+        const char *path = sample_path("ranges.h5");
+        OK(modal_basis_write(path, &a, err));
+        assert_same_bytes(whole, path);
+        assert_true(given[0].asked >= 2); /* for the hash, and for the file */
+        const int64_t all = given[0].asked;
+        for (int64_t at = 0; at < all; at++) {
+            modal_error failure = {0};
+            modal_basis b;
+            given[0].asked = 0, given[0].refuse_at = at;
+            assert_int_equal(modal_basis_write(path, &a, &failure), MODAL_ERROR_SYSTEM);
+            assert_non_null(strstr(failure.message, "the range is lost"));
+            assert_int_not_equal(modal_basis_read(path, MODAL_BASIS_ALL, &b, NULL), MODAL_OK);
+        }
+        for (int32_t i = 0; i < n; i++) a.shapes[i] = kept[i];
+        free(kept), free(given), free(sources);
+        modal_basis_free(&a);
+        assert_no_ids();
+    }
+}
+
 static void test_without_solid_and_large_text(void **state)
 {
     (void)state;
@@ -397,6 +482,7 @@ int main(void)
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_energy),
+        cmocka_unit_test(test_modes_in_ranges),
         cmocka_unit_test(test_without_solid_and_large_text),
         cmocka_unit_test(test_same_bytes_twice),
         cmocka_unit_test(test_writer_refuses),

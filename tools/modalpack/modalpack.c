@@ -283,6 +283,7 @@ static modal_status make_shape(tool *t, const modalpack_request *r, modal_shape 
               : r->import_path  ? modalpack_import(t, r, shape, err)
                                 : modalpack_solve_modes(t, r, shape, err));
     if (r->n_linear > 0) MODAL_TRY(modalpack_add_derivatives(t, r, shape, err));
+    if (r->ranks) goto done; /* modes come while they are written */
     MODAL_TRY(modalpack_reduced_forces(t, r, shape, err));
     MODAL_TRY(modal_shape_modal_matrix(shape, err));
     MODAL_TRY(modal_shape_keep_modes(shape, r->volume_modes, err));
@@ -346,6 +347,7 @@ int main(int argc, char **argv)
     tool_output output = {0};
     modal_basis basis = {0};
     const modal_ranks_program *ranks = NULL;
+    modalpack_stream *stream = NULL;
     int rank = 0, n_ranks = 1;
     MODAL_TRY(modalpack_ranks_begin(&t, &ranks, &rank, &n_ranks, &err));
     if (rank > 0) { /* rank 0 says what there is to say, also when a signal ends it: then mpirun ends this one */
@@ -366,6 +368,7 @@ int main(int argc, char **argv)
         MODAL_TRY(modalpack_make_shapes(&t, &r, &output, &basis, &err));
     } else {
         MODAL_TRY(make_each(&t, &r, &basis, &err));
+        if (ranks) MODAL_TRY(modalpack_stream_new(&r, &basis.shapes[0], &stream, &err));
         MODAL_TRY(modalpack_write(&t, &r, &output, &basis, &err));
     }
     const double start = tool_seconds();
@@ -379,6 +382,7 @@ done:
     tool_output_name_error(&output, &err);
     tool_output_discard(&output);
     modal_basis_free(&basis);
+    modalpack_stream_delete(stream);
     if (ranks) ranks->end();
     return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
 }

@@ -79,6 +79,13 @@ modal_status modalpack_ranks_plan(tool *t, const modalpack_request *r, modal_err
 modal_status modalpack_ranks_solve(tool *t, const modalpack_request *r, const modal_shape *shape, modal_modes_result *result,
                                    modal_error *err);
 
+/* modalpack_stream.c */
+/* Modes of --eigensolver slepc, from the ranks into the file: shape->source, once the shape has its surface and number of modes. *stream
+ * may be there after an error. */
+typedef struct modalpack_stream modalpack_stream;
+modal_status modalpack_stream_new(const modalpack_request *r, modal_shape *shape, modalpack_stream **stream, modal_error *err);
+modalpack_stream *modalpack_stream_delete(modalpack_stream *stream); /* NULL is fine; gives NULL */
+
 /* modalpack_recipe.c */
 /* The hash of the bytes of all files that the run reads, of the options that what it makes depends on, and of the version
  * of the method. Where the back end, the threads or the memory decide how sums are rounded, they do not count. */

@@ -163,6 +163,8 @@ static void report(tool *t, const modal_modes_result *result, const modal_ranks_
     if (result->sturm.n_below >= 0)
         tool_note(t, "Sturm count: %lld eigenvalues below %.9g (rad/s)^2, all known", (long long)result->sturm.n_below,
                   result->sturm.shift);
+    if (found->only_direct)
+        tool_note(t, "direct: Young's moduli are %.3g apart, too far for multigrid", found->contrast);
     tool_note(t, "SLEPc, %s, ranks: %d; %lld degrees of freedom, orthogonality %.1e", routes[found->route], found->n_ranks,
               (long long)result->n_dof, result->orthogonality);
 }

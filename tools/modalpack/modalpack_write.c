@@ -39,7 +39,7 @@ modal_status modalpack_write(tool *t, const modalpack_request *r, const tool_out
     modal_status status = MODAL_OK;
     const double start = tool_seconds();
     modalpack_writer *writer = NULL;
-    MODAL_TRY(modalpack_writer_new(output->temporary, basis, r->threads, &writer, err));
+    MODAL_TRY(modalpack_writer_new(output->temporary, basis, r->ranks ? 1 : r->threads, &writer, err));
     for (int32_t i = 0; i < basis->n_shapes; i++) MODAL_TRY(modalpack_writer_ready(writer, i, err));
     /* while the arrays are written: room in memory, and the hashes of the inputs */
     tool_output_uncache(output);
