@@ -27,7 +27,8 @@ static const char *const keys_of[MODAL_LAYERS] = {"kind value opacity",
                                                   "kind file opacity",
                                                   "kind file opacity wrap",
                                                   "kind file files opacity scale sharpness centre",
-                                                  "kind file opacity"};
+                                                  "kind file opacity",
+                                                  "kind file opacity field frame range from to"};
 
 /* A number is a list of one; a colour may leave out alpha, 1. */
 static modal_status read_value(const layers_reader *r, const modal_json_place *object, const char *key, double value[4])
@@ -178,6 +179,31 @@ done:
     return status;
 }
 
+/* In a texture of numbers the field's own are painted, unless `from` and `to` say otherwise. */
+static modal_status read_field(const layers_reader *r, const modal_json_place *place, modal_layer *layer)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place member;
+    const char *name;
+    MODAL_TRY(modal_json_required(place, "field", &member));
+    MODAL_TRY(modal_json_text(&member, &name));
+    MODAL_TRY(modal_copy_text(&layer->field, name, SIZE_MAX, r->source.err));
+    if (modal_json_member(place, "frame", &member)) MODAL_TRY(modal_json_integer(&member, 0, INT32_MAX, &layer->frame));
+    MODAL_TRY(modal_json_required(place, "range", &member));
+    MODAL_TRY(modal_json_vector(&member, 2, "1", layer->range));
+    if (!(layer->range[1] > layer->range[0])) {
+        status = modal_json_wrong(&member, "the second must be above the first");
+        goto done;
+    }
+    for (int k = 0; k < 3; k++) layer->from[k] = layer->range[0], layer->to[k] = layer->range[1];
+    if (r->width == 4 || modal_json_member(place, "from", &member) || modal_json_member(place, "to", &member)) {
+        MODAL_TRY(read_value(r, place, "from", layer->from));
+        MODAL_TRY(read_value(r, place, "to", layer->to));
+    }
+done:
+    return status;
+}
+
 static modal_status read_layer(const layers_reader *r, const modal_json_place *place, modal_layer *layer)
 {
     modal_status status = MODAL_OK;
@@ -189,7 +215,7 @@ static modal_status read_layer(const layers_reader *r, const modal_json_place *p
     MODAL_TRY(modal_json_text(&member, &name));
     while (kind < MODAL_LAYERS && strcmp(name, modal_layer_names[kind]) != 0) kind++;
     if (kind == MODAL_LAYERS) {
-        status = modal_json_wrong(&member, "none of fill, checker, noise, marble, wood, strokes, colours, image, triplanar, normals");
+        status = modal_json_wrong(&member, "none of fill, checker, noise, marble, wood, strokes, colours, image, triplanar, normals, field");
         goto done;
     }
     layer->kind = (modal_layer_kind)kind;
@@ -200,6 +226,7 @@ static modal_status read_layer(const layers_reader *r, const modal_json_place *p
     else if (kind == MODAL_LAYER_STROKES) MODAL_TRY(read_strokes(r, place, layer));
     else if (kind >= MODAL_LAYER_COLOURS) MODAL_TRY(read_files(r, place, layer));
     else MODAL_TRY(read_solid(r, place, layer));
+    if (kind == MODAL_LAYER_FIELD) MODAL_TRY(read_field(r, place, layer));
     if (kind == MODAL_LAYER_IMAGE) MODAL_TRY(read_wrap(place, layer));
     if (kind == MODAL_LAYER_TRIPLANAR) MODAL_TRY(read_triplanar(place, layer));
 done:

@@ -93,6 +93,40 @@ modal_status modal_sequence_reader_points(modal_sequence_reader *r, int64_t fram
     return status;
 }
 
+static modal_status read_field(const modal_sequence_reader *r, const char *name, int64_t frame, float *values, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_h5_in *in = &r->c.in;
+    const int64_t n = r->c.info.n_points;
+    int64_t dims[1] = {n * r->c.info.n_frames}; /* fits: Points has three times as many */
+    modal_h5_place root = {H5I_INVALID_HID, ""}, vtk = root, data = root;
+    modal_h5_rows *rows = NULL;
+    MODAL_TRY(modal_h5_enter(in, NULL, NULL, MODAL_H5_REQUIRED, &root));
+    MODAL_TRY(modal_h5_enter(in, &root, "VTKHDF", MODAL_H5_REQUIRED, &vtk));
+    MODAL_TRY(modal_h5_enter(in, &vtk, "PointData", MODAL_H5_OPTIONAL, &data));
+    if (strchr(name, '/') || !modal_h5_has_link(&data, name)) MODAL_FAIL(err, MODAL_ERROR_INPUT, "no field of that name at its points, %s", name);
+    MODAL_TRY(modal_h5_rows_open(in, &data, name, MODAL_H5_F32, 1, dims, MODAL_H5_REQUIRED, &rows));
+    MODAL_TRY(modal_h5_rows_read(rows, n * frame, n, values, err));
+    for (int64_t i = 0; i < n; i++)
+        if (!(values[i] - values[i] == 0.0f))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: frame %" PRId64 ", point %" PRId64 ": not finite, %g", name, frame, i, (double)values[i]);
+done:
+    modal_h5_rows_close(rows);
+    modal_h5_leave(&data);
+    modal_h5_leave(&vtk);
+    modal_h5_leave(&root);
+    H5Eclear2(H5E_DEFAULT);
+    return status;
+}
+
+modal_status modal_sequence_reader_field(modal_sequence_reader *r, const char *name, int64_t frame, float *values, modal_error *err)
+{
+    r->c.in.checker.err = err; /* that of open may be gone */
+    const modal_status status = read_field(r, name, frame, values, err);
+    if (status != MODAL_OK) modal_error_context(err, "%s", r->path);
+    return status;
+}
+
 modal_sequence_reader *modal_sequence_reader_close(modal_sequence_reader *r)
 {
     if (!r) return NULL;

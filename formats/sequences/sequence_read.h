@@ -24,6 +24,10 @@ modal_status modal_sequence_reader_open(modal_sequence_reader **reader, const ch
 /* points [n_points, 3], m: finite, or MODAL_ERROR_INPUT. 0 <= frame < n_frames. */
 modal_status modal_sequence_reader_points(modal_sequence_reader *reader, int64_t frame, float *points, modal_error *err);
 
+/* values [n_points] of an array of single numbers in /VTKHDF/PointData that changes with time; finite, or MODAL_ERROR_INPUT, as where there is no such
+ * array. 0 <= frame < n_frames. */
+modal_status modal_sequence_reader_field(modal_sequence_reader *reader, const char *name, int64_t frame, float *values, modal_error *err);
+
 modal_sequence_reader *modal_sequence_reader_close(modal_sequence_reader *reader); /* NULL is fine; returns NULL */
 
 #endif

@@ -18,6 +18,7 @@ typedef enum modal_layer_kind {
     MODAL_LAYER_IMAGE,
     MODAL_LAYER_TRIPLANAR,
     MODAL_LAYER_NORMALS,
+    MODAL_LAYER_FIELD,
     MODAL_LAYERS
 } modal_layer_kind;
 
@@ -41,8 +42,11 @@ typedef struct modal_layer {
     int64_t octaves, seed;
     int64_t n_strokes;
     modal_stroke *strokes; /* [n_strokes] */
+    char *field;           /* of field: its name in the sequence */
+    int64_t frame;         /* of field */
+    double range[2];       /* of field: what becomes `from` and `to`; what is beyond becomes these */
     int n_files;
-    char *files[3];        /* of colours, image and normals one; of triplanar along x, y and z, or one for all */
+    char *files[3];        /* of colours, image, normals and field one; of triplanar along x, y and z, or one for all */
 } modal_layer;
 
 typedef struct modal_layers {

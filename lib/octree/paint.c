@@ -143,11 +143,25 @@ static void paint_colours(modal_octree *o, const modal_layer *layer, const modal
     }
 }
 
+static void paint_field(modal_octree *o, const modal_layer *layer, const modal_surface_mesh *surface, const float *field)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < o->n_samples; i++) {
+        const int32_t *corner = surface->triangles + 3 * (int64_t)o->triangles[i];
+        double weights[3], value[4], number = 0;
+        modal_paint_weights(o, i, weights);
+        for (int j = 0; j < 3; j++) number += weights[j] * (double)field[corner[j]];
+        const double t = fmin(1, fmax(0, (number - layer->range[0]) / (layer->range[1] - layer->range[0])));
+        for (int c = 0; c < 4; c++) value[c] = layer->from[c] + t * (layer->to[c] - layer->from[c]);
+        blend(o, i, value, layer->opacity);
+    }
+}
+
 static modal_status check(const modal_octree *o, const modal_layer *layer, const modal_layer_inputs *in, modal_error *err)
 {
     const modal_layer_kind kind = layer->kind;
     const modal_surface_mesh *surface = kind == MODAL_LAYER_COLOURS ? in->coloured : kind > MODAL_LAYER_COLOURS ? in->surface : NULL;
-    if (kind >= MODAL_LAYER_COLOURS && kind != MODAL_LAYER_NORMALS && o->channels != MODAL_OCTREE_RGBA8)
+    if (kind >= MODAL_LAYER_COLOURS && kind != MODAL_LAYER_NORMALS && kind != MODAL_LAYER_FIELD && o->channels != MODAL_OCTREE_RGBA8)
         return modal_error_set(err, MODAL_ERROR_INPUT, "%s: only in a texture of rgba8, not of %s", modal_layer_names[kind],
                                modal_octree_channels_name(o->channels));
     if (kind == MODAL_LAYER_NORMALS && o->channels == MODAL_OCTREE_FLOAT)
@@ -171,6 +185,7 @@ modal_status modal_octree_paint(modal_octree *o, const modal_layer *layer, const
     case MODAL_LAYER_IMAGE: modal_paint_image_layer(o, layer, in, counts); return MODAL_OK;
     case MODAL_LAYER_TRIPLANAR: return modal_paint_triplanar(o, layer, in, err);
     case MODAL_LAYER_NORMALS: return modal_paint_normals(o, layer, in, counts, err);
+    case MODAL_LAYER_FIELD: paint_field(o, layer, in->surface, in->field); return MODAL_OK;
     default: paint_solid(o, layer); return MODAL_OK;
     }
 }

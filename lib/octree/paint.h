@@ -14,6 +14,7 @@ typedef struct modal_layer_inputs {
     const modal_surface_mesh *surface; /* that the octree was built around. image: with uv; triplanar; normals */
     const modal_surface_mesh *coloured; /* colours: the same with colours of its vertices */
     const modal_surface_mesh *finer;   /* normals: whose they are */
+    const float *field;                /* field: [n_vertices of the surface] */
     const modal_paint *images;         /* image: one; triplanar: three, along x, y, z; with levels, texels and `linear` */
 } modal_layer_inputs;
 
@@ -26,6 +27,7 @@ typedef struct modal_layer_counts {
 /* Paints one layer over what is there. Solids (checker, noise, marble, wood) and strokes are taken at the samples, colours, images by uv and
  * normals at the nearest point of the surface, images along axes at the sample with the normal there. Colours of rgba8 are mixed in linear light,
  * weighted by their alpha (T. Porter, T. Duff, Compositing digital images, 1984); numbers of the other channels, and normals, as they are.
+ * A field is interpolated at the nearest point of the surface.
  * MODAL_ERROR_INPUT: colours and images in a texture that is not rgba8, normals in one of single numbers, a surface with another number of
  * triangles than the texture's, a surface without uv or area; MODAL_ERROR_MEMORY. OpenMP; the same bytes for any number of threads. */
 modal_status modal_octree_paint(modal_octree *octree, const modal_layer *layer, const modal_layer_inputs *inputs, modal_layer_counts *counts,

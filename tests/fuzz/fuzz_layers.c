@@ -25,6 +25,8 @@ static int is_sound(const modal_layer *l, int width)
         if (k < l->n_files ? !l->files[k] || !modal_path_is_below(l->files[k]) : l->files[k] != NULL) return 0;
     if (l->wrap < 0 || l->wrap > 2 || (l->wrap && l->kind != MODAL_LAYER_IMAGE)) return 0;
     if (l->kind == MODAL_LAYER_TRIPLANAR && !(l->scale >= 1e-9 && l->sharpness >= 1 && l->sharpness <= 64)) return 0;
+    if ((l->field != NULL) != (l->kind == MODAL_LAYER_FIELD)) return 0;
+    if (l->kind == MODAL_LAYER_FIELD && (!(l->range[1] > l->range[0]) || l->frame < 0 || !is_value(l->from, width) || !is_value(l->to, width))) return 0;
     if ((l->n_strokes > 0) != (l->kind == MODAL_LAYER_STROKES)) return 0;
     for (int64_t i = 0; i < l->n_strokes; i++)
         if (!(l->strokes[i].radius > 0 && l->strokes[i].opacity >= 0 && l->strokes[i].opacity <= 1) || !is_value(l->strokes[i].value, width)) return 0;

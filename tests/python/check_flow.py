@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Liquid on a surface that deforms. usage: check_flow.py BIN_FOLDER REPOSITORY
 modaltex flow: what falls and what is there, the sequence and its textures by both checkers, going on from a checkpoint, threads and back
-ends, images of frames, textures without neighbours, the rules of /flow broken one by one; what is refused."""
+ends, images of frames, a field as paint, textures without neighbours, the rules of /flow broken one by one; what is refused."""
 import filecmp
 import json
 import os
@@ -143,6 +143,54 @@ def check_images():
     must(not os.path.exists("none"), "none is there")
 
 
+def sampled(texture):
+    """Values at the box's vertices."""
+    run("modaltex", "sample", texture, "box.obj", "v.ply", "-f")
+    with open("v.ply", "rb") as f:
+        head, body = f.read().split(b"end_header\n", 1)
+    n = int(head.split(b"element vertex ")[1].split()[0])
+    kinds = {"double": "<f8", "float": "<f4", "uchar": "u1"}
+    names = [line.split() for line in head.decode().split("\n") if line.startswith("property") and "list" not in line]
+    rows = np.frombuffer(body, np.dtype([(name, kinds[kind]) for _, kind, name in names]), n)
+    return rows
+
+
+def check_field():
+    """A field of a frame painted onto a texture: numbers, and colours by a range; what is refused."""
+    layer = {"kind": "field", "file": "o/sequence.vtkhdf", "field": "wetness", "frame": 10, "range": [0, 1e9]}
+    want = frames("o", "wetness")[10].astype(float)
+
+    def paint(texture, code=0, says="", surface="b.h5", **more):
+        put("field.json", json.dumps({"layers": [{**layer, **more}]}))
+        run("modaltex", "paint", texture, "field.json", "painted.h5", "-f", "--surface", surface, code=code, says=says)
+
+    run("modaltex", "build", "b.h5", "number.h5", "--resolution", 64, "--channels", "float", "-q")
+    paint("number.h5")
+    got = sampled("painted.h5")["value"].astype(float)
+    must(np.abs(got - want).max() <= 0.05 * want.max() and want.max() > 0, "numbers", np.abs(got - want).max(), want.max())
+    paint("number.h5", range=[0, float(want.max()) / 2], to=[2], **{"from": [1]})
+    got = sampled("painted.h5")["value"].astype(float)
+    must(np.abs(got - 1 - np.clip(2 * want / want.max(), 0, 1)).max() <= 0.1, "a range", got)
+    paint("tex.h5", range=[0, float(want.max())], to=[1, 0, 0], **{"from": [0, 0, 1]})
+    got = sampled("painted.h5")
+    t = want / want.max()
+    must((got["red"][t > 0.9] > 220).all() and (got["blue"][t < 0.05] > 220).all() and (got["green"] == 0).all(), "colours")
+    must("sequence.vtkhdf" in run("modalinfo", "painted.h5").stdout, "provenance")
+    paint("number.h5", 3, "/layers/0/range: the second must be above the first", range=[1, 1])
+    paint("number.h5", 3, "has frames 0 to 10, 11", frame=11)
+    paint("number.h5", 3, "no field of that name at its points, heat", field="heat")
+    paint("number.h5", 3, "no field of that name at its points, a/b", field="a/b")
+    paint("number.h5", 3, '"from" is missing', to=[1])
+    paint("tex.h5", 3, '"from" is missing', range=[0, 1])
+    paint("far.h5", 3, "sequence.vtkhdf: of another surface, 20 points", surface="far.obj", **{"from": [0, 0, 0], "to": [1, 1, 1]})
+    put("field.json", json.dumps({"layers": [layer]}))
+    run("modaltex", "paint", "number.h5", "field.json", "x.h5", code=2, says="field: needs --surface")
+    shutil.copy("o/sequence.vtkhdf", "nan.vtkhdf")
+    with h5py.File("nan.vtkhdf", "r+") as f:
+        f["VTKHDF/PointData/wetness"][10 * len(want) + 3] = np.nan
+    paint("number.h5", 3, "wetness: frame 10, point 3: not finite", file="nan.vtkhdf")
+
+
 def check_broken():
     def change(name, do):
         shutil.copy("c.h5", "bad.h5")
@@ -197,6 +245,7 @@ def main():
         check_source()
         check_restart()
         check_images()
+        check_field()
         check_broken()
         check_refused()
     print("flow ok")

@@ -7,6 +7,7 @@
 #include "formats/images/image.h"
 #include "formats/meshes/surface_read.h"
 #include "formats/meshes/text_reader.h"
+#include "formats/sequences/sequence_read.h"
 #include "lib/base/below.h"
 #include "lib/base/memory.h"
 #include "lib/octree/build.h"
@@ -19,6 +20,7 @@ void modaltex_layer_files_free(modaltex_layer_files *f)
         modal_free(&f->texels[k]);
     }
     modal_free(&f->images.texels);
+    modal_free(&f->field);
     *f = (modaltex_layer_files){0};
 }
 
@@ -83,6 +85,29 @@ static modal_status gather_images(modaltex_layer_files *f, const modal_image_hea
     return MODAL_OK;
 }
 
+/* The frame's values at the vertices of the surface, whose the sequence must be. */
+static modal_status read_field(const char *path, const modal_layer *layer, const modal_surface_mesh *s, modaltex_layer_files *f, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_sequence_surface q;
+    modal_sequence_reader *reader = NULL;
+    MODAL_TRY(modal_sequence_reader_open(&reader, path, &q, err));
+    if (q.n_points != s->n_vertices || q.n_triangles != s->n_triangles)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: of another surface, %lld points and %lld triangles, not %lld and %lld", path, (long long)q.n_points,
+                   (long long)q.n_triangles, (long long)s->n_vertices, (long long)s->n_triangles);
+    for (int64_t i = 0; i < 3 * s->n_triangles; i++)
+        if (q.triangles[i] != s->triangles[i])
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: of another surface, or in another order (modaldeform --order user): triangle %lld", path,
+                       (long long)(i / 3));
+    if (layer->frame >= q.n_frames)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: has frames 0 to %lld, %lld", path, (long long)q.n_frames - 1, (long long)layer->frame);
+    MODAL_TRY(modal_alloc(&f->field, s->n_vertices, sizeof *f->field, "field", err));
+    MODAL_TRY(modal_sequence_reader_field(reader, layer->field, layer->frame, f->field, err));
+done:
+    modal_sequence_reader_close(reader);
+    return status;
+}
+
 modal_status modaltex_layer_files_read(const char *layers_path, const modal_layer *layer, const modal_octree *o, modaltex_layer_files *f,
                                        modal_layer_inputs *in, modal_error *err)
 {
@@ -95,7 +120,10 @@ modal_status modaltex_layer_files_read(const char *layers_path, const modal_laye
         MODAL_TRY(find_path(layers_path, layer->files[k], &f->paths[k], err));
         if (is_image) MODAL_TRY(read_image(f->paths[k], layer->files[k], f, k, &heads[k], err));
     }
-    if (is_image) {
+    if (layer->kind == MODAL_LAYER_FIELD) {
+        MODAL_TRY(read_field(f->paths[0], layer, in->surface, f, err));
+        in->field = f->field;
+    } else if (is_image) {
         MODAL_TRY(gather_images(f, heads, layer->n_files, layer->kind == MODAL_LAYER_TRIPLANAR ? 3 : 1, err));
         in->images = &f->images;
     } else if (layer->n_files > 0) {

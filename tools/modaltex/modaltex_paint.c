@@ -35,7 +35,7 @@ const tool_program modaltex_paint_program = {
     .output = -1,
     .output_traits = TOOL_WRITES,
     .notes = "formats/layers.md says what is in LAYERS: colours of a scan's vertices, images by uv or along the axes, marble, wood, noise,\n"
-             "checkers, strokes of a brush, normals. OUT is TEX with the layers over it.",
+             "checkers, strokes of a brush, normals, a field of a sequence. OUT is TEX with the layers over it.",
     .examples = "modaltex paint bunny_tex.h5 marble.json bunny_marble.h5\n"
                 "modaltex paint bunny_bumps.h5 bumps.h5 --surface bunny.ply --normals bunny_fine.ply",
 };
