@@ -7,6 +7,7 @@
 
 #include "lib/base/memory.h"
 #include "lib/base/sort.h"
+#include "lib/mesh/tetrahedron.h"
 #include "lib/octree/charts_pack.h"
 #include "lib/octree/edges.h"
 
@@ -46,8 +47,6 @@ static void free_work(work *w)
     modal_free(&w->uv_at);
     modal_free(&w->uv_chart);
 }
-
-static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 static const double *corner(const work *w, int64_t t, int k) { return w->s->positions + 3 * (int64_t)w->s->triangles[3 * t + k]; }
 
@@ -94,7 +93,7 @@ static modal_status start(work *w, modal_error *err)
         double e[2][3], c[3];
         for (int k = 0; k < 3; k++) e[0][k] = corner(w, t, 1)[k] - corner(w, t, 0)[k], e[1][k] = corner(w, t, 2)[k] - corner(w, t, 0)[k];
         for (int k = 0; k < 3; k++) c[k] = e[0][(k + 1) % 3] * e[1][(k + 2) % 3] - e[0][(k + 2) % 3] * e[1][(k + 1) % 3];
-        const double length = sqrt(dot(c, c)), longest = sqrt(fmax(dot(e[0], e[0]), dot(e[1], e[1])));
+        const double length = sqrt(modal_dot(c, c)), longest = sqrt(fmax(modal_dot(e[0], e[0]), modal_dot(e[1], e[1])));
         if (!isfinite(length)) MODAL_FAIL(err, MODAL_ERROR_INPUT, "triangle %lld: a corner that is no number", (long long)t);
         const int flat = !(length > 1e-12 * longest * longest);
         w->areas[t] = flat ? 0 : 0.5 * length;
@@ -150,20 +149,20 @@ static void grow(work *w, int32_t seed)
     while (w->n_queue > 0) {
         const int32_t t = queue_pop(w);
         const double *normal = w->normals + 3 * (int64_t)t;
-        if (w->chart[t] >= 0 || !(dot(normal, d) >= GROWING)) continue;
+        if (w->chart[t] >= 0 || !(modal_dot(normal, d) >= GROWING)) continue;
         w->chart[t] = chart;
         w->members[n_members++] = t;
         for (int k = 0; k < 3; k++) sum[k] += w->areas[t] * normal[k];
-        const double length = sqrt(dot(sum, sum));
+        const double length = sqrt(modal_dot(sum, sum));
         for (int k = 0; k < 3; k++) d[k] = sum[k] / length;
         for (int k = 0; k < 3 && !w->alone[t]; k++) {
             const int32_t next = w->beside[3 * (int64_t)t + k];
-            if (next >= 0 && w->chart[next] < 0 && !w->alone[next] && w->areas[next] > 0) queue_push(w, 1 - dot(w->normals + 3 * (int64_t)next, d), next);
+            if (next >= 0 && w->chart[next] < 0 && !w->alone[next] && w->areas[next] > 0) queue_push(w, 1 - modal_dot(w->normals + 3 * (int64_t)next, d), next);
         }
     }
-    if (!(dot(w->normals + 3 * (int64_t)seed, d) >= LIMIT)) memcpy(d, w->normals + 3 * (int64_t)seed, 3 * sizeof *d);
+    if (!(modal_dot(w->normals + 3 * (int64_t)seed, d) >= LIMIT)) memcpy(d, w->normals + 3 * (int64_t)seed, 3 * sizeof *d);
     for (int64_t i = 0; i < n_members; i++)
-        if (!(dot(w->normals + 3 * (int64_t)w->members[i], d) >= LIMIT)) w->chart[w->members[i]] = -1;
+        if (!(modal_dot(w->normals + 3 * (int64_t)w->members[i], d) >= LIMIT)) w->chart[w->members[i]] = -1;
 }
 
 /* Triangles by chart: those of chart c are members[first[c]] to members[first[c + 1] - 1], ascending. */
@@ -191,7 +190,7 @@ static int32_t host_of(const work *w, const int32_t *members, int64_t n)
             int64_t border = 0;
             int near = 1;
             for (int64_t j = 0; j < n && near; j++) {
-                near = dot(w->normals + 3 * (int64_t)members[j], w->directions + 3 * (int64_t)host) >= LIMIT && !w->alone[members[j]];
+                near = modal_dot(w->normals + 3 * (int64_t)members[j], w->directions + 3 * (int64_t)host) >= LIMIT && !w->alone[members[j]];
                 for (int l = 0; l < 3; l++) {
                     const int32_t other = w->beside[3 * (int64_t)members[j] + l];
                     border += other >= 0 && w->chart[other] == host;
@@ -258,12 +257,12 @@ static void choose_axes(const work *w, const int32_t *members, int64_t n, double
     double a[3] = {0}, b[3], best = INFINITY;
     const int least = fabs(d[0]) <= fabs(d[1]) ? (fabs(d[0]) <= fabs(d[2]) ? 0 : 2) : fabs(d[1]) <= fabs(d[2]) ? 1 : 2;
     for (int k = 0; k < 3; k++) a[k] = (k == least) - d[least] * d[k];
-    const double length = sqrt(dot(a, a));
+    const double length = sqrt(modal_dot(a, a));
     for (int k = 0; k < 3; k++) a[k] /= length;
     for (int k = 0; k < 3; k++) b[k] = d[(k + 1) % 3] * a[(k + 2) % 3] - d[(k + 2) % 3] * a[(k + 1) % 3]; /* a, b, d: right-handed */
     for (int64_t i = 0; i < 3 * n; i++) {
         const double *p = corner(w, members[i / 3], (int)(i % 3));
-        points[2 * i] = dot(p, a), points[2 * i + 1] = dot(p, b);
+        points[2 * i] = modal_dot(p, a), points[2 * i + 1] = modal_dot(p, b);
     }
     for (int angle = 0; angle < ANGLES; angle++) {
         const double c = cos(M_PI / 2 * angle / ANGLES), s = sin(M_PI / 2 * angle / ANGLES);
@@ -302,7 +301,7 @@ static modal_status project(work *w, modal_charts *charts, modal_chart_shape *sh
                     w->uv_chart[place] = (int32_t)c;
                     w->uv_at[place] = (int32_t)charts->n_uv;
                     for (int j = 0; j < 2; j++) {
-                        const double x = dot(corner(w, t, k), axes + 3 * j);
+                        const double x = modal_dot(corner(w, t, k), axes + 3 * j);
                         charts->uv[2 * charts->n_uv + j] = x;
                         low[j] = fmin(low[j], x), high[j] = fmax(high[j], x);
                     }

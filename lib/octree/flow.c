@@ -7,6 +7,7 @@
 #include "kernels/registry.h"
 #include "kernels/surface_flow/surface_flow.h"
 #include "lib/base/memory.h"
+#include "lib/mesh/tetrahedron.h"
 
 static const double most_way = 0.5; /* lattice steps that liquid goes in a step of time */
 
@@ -127,13 +128,6 @@ done:
     return status;
 }
 
-static void cross(const double a[3], const double b[3], double c[3])
-{
-    for (int k = 0; k < 3; k++) c[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-}
-
-static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-
 static void rest_edges(const modal_flow *f, int64_t t, double e[2][3])
 {
     const int32_t *v = f->triangles + 3 * t;
@@ -148,8 +142,8 @@ static modal_status bring_normals(modal_flow *f, modal_error *err)
     for (int64_t t = 0; t < n; t++) {
         double e[2][3], normal[3];
         rest_edges(f, t, e);
-        cross(e[0], e[1], normal);
-        const double length = sqrt(dot(normal, normal));
+        modal_cross(e[0], e[1], normal);
+        const double length = sqrt(modal_dot(normal, normal));
         for (int k = 0; k < 4; k++) f->motion[4 * t + k] = k < 3 && length > 0 ? (float)(normal[k] / length) : 0;
     }
     MODAL_TRY(bring(f, &f->task.normals, f->motion, 4 * n, sizeof(float), err));
@@ -253,20 +247,20 @@ done:
 static int set_motion(const modal_flow *f, const float *positions, int64_t t, double way[3], double *exposure)
 {
     const int32_t *v = f->triangles + 3 * t;
-    const double *g = f->settings->gravity, strength = sqrt(dot(g, g));
+    const double *g = f->settings->gravity, strength = sqrt(modal_dot(g, g));
     double e[2][3], d[2][3], normal[3], rest_normal[3];
     rest_edges(f, t, e);
     for (int j = 0; j < 2; j++)
         for (int k = 0; k < 3; k++) d[j][k] = (double)positions[3 * (int64_t)v[j + 1] + k] - (double)positions[3 * (int64_t)v[0] + k];
-    const double aa = dot(d[0], d[0]), ab = dot(d[0], d[1]), bb = dot(d[1], d[1]), a = dot(d[0], g), b = dot(d[1], g);
-    cross(d[0], d[1], normal);
-    cross(e[0], e[1], rest_normal);
-    const double det = dot(normal, normal), rest_area = sqrt(dot(rest_normal, rest_normal));
+    const double aa = modal_dot(d[0], d[0]), ab = modal_dot(d[0], d[1]), bb = modal_dot(d[1], d[1]), a = modal_dot(d[0], g), b = modal_dot(d[1], g);
+    modal_cross(d[0], d[1], normal);
+    modal_cross(e[0], e[1], rest_normal);
+    const double det = modal_dot(normal, normal), rest_area = sqrt(modal_dot(rest_normal, rest_normal));
     way[0] = way[1] = way[2] = *exposure = 0;
     if (!(det > 1e-12 * aa * bb) || !(rest_area > 0)) return 0;
     const double first = (bb * a - ab * b) / det, second = (aa * b - ab * a) / det;
     for (int k = 0; k < 3; k++) way[k] = f->settings->mobility * f->scale * (first * e[0][k] + second * e[1][k]);
-    *exposure = (strength > 0 ? fmax(0, -dot(normal, g) / strength) : sqrt(det)) / rest_area;
+    *exposure = (strength > 0 ? fmax(0, -modal_dot(normal, g) / strength) : sqrt(det)) / rest_area;
     return 1;
 }
 
@@ -280,7 +274,7 @@ static modal_status set_motions(modal_flow *f, const float *positions, double *f
     for (int64_t t = 0; t < n; t++) {
         double way[3], exposure;
         flat += !set_motion(f, positions, t, way, &exposure);
-        const double speed = sqrt(dot(way, way));
+        const double speed = sqrt(modal_dot(way, way));
         int finite = isfinite(speed) && isfinite(exposure);
         for (int j = 0; j < 9; j++) finite &= isfinite(positions[3 * (int64_t)f->triangles[3 * t + j / 3] + j % 3]) != 0;
         if (!finite) bad = t > bad ? t : bad;
@@ -410,8 +404,8 @@ modal_status modal_flow_probe_new(const modal_sheets *s, int64_t n_vertices, mod
         double corner[9], u[3], w[3], normal[3];
         modal_octree_corners(&s->frame, s->triangles + 3 * t, corner);
         for (int k = 0; k < 3; k++) u[k] = corner[3 + k] - corner[k], w[k] = corner[6 + k] - corner[k];
-        cross(u, w, normal);
-        for (int k = 0; k < 3 && dot(normal, normal) > 0; k++) of[s->triangles[3 * t + k]] = (int32_t)t;
+        modal_cross(u, w, normal);
+        for (int k = 0; k < 3 && modal_dot(normal, normal) > 0; k++) of[s->triangles[3 * t + k]] = (int32_t)t;
     }
 #pragma omp parallel for schedule(static)
     for (int64_t v = 0; v < n_vertices; v++)

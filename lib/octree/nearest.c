@@ -9,9 +9,8 @@
 
 #include "kernels/octree_lookup/octree_lookup.h"
 #include "lib/base/memory.h"
+#include "lib/mesh/tetrahedron.h"
 #include "lib/octree/overlap.h"
-
-static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 /* The point of the segment from a + along [0, 1] ab that is nearest to the origin seen from a at x. */
 static double on_edge(double along, double length) { return length > 0 ? fmin(1.0, fmax(0.0, along / length)) : 0.0; }
@@ -20,7 +19,8 @@ double modal_octree_closest(const double p[9], const double x[3], double weights
 {
     double ab[3], ac[3], ax[3], left[3];
     for (int k = 0; k < 3; k++) ab[k] = p[3 + k] - p[k], ac[k] = p[6 + k] - p[k], ax[k] = x[k] - p[k];
-    const double bb = dot(ab, ab), bc = dot(ab, ac), cc = dot(ac, ac), xb = dot(ax, ab), xc = dot(ax, ac), det = bb * cc - bc * bc;
+    const double bb = modal_dot(ab, ab), bc = modal_dot(ab, ac), cc = modal_dot(ac, ac), xb = modal_dot(ax, ab), xc = modal_dot(ax, ac);
+    const double det = bb * cc - bc * bc;
     double b = det > 0 ? (cc * xb - bc * xc) / det : -1, c = det > 0 ? (bb * xc - bc * xb) / det : -1;
     if (!(b >= 0 && c >= 0 && b + c <= 1)) { /* the nearest of the three edges */
         const double s = on_edge(xb, bb), t = on_edge(xc, cc), u = on_edge(xc - xb + bb - bc, bb - 2 * bc + cc);
@@ -32,7 +32,7 @@ double modal_octree_closest(const double p[9], const double x[3], double weights
     for (int k = 0; k < 3; k++) left[k] = ax[k] - b * ab[k] - c * ac[k];
     weights[0] = b;
     weights[1] = c;
-    return dot(left, left);
+    return modal_dot(left, left);
 }
 
 /* A triangle among the samples; best [n_samples]: the square of the distance as a float, which keeps its order as bits, and below

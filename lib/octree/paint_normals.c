@@ -4,15 +4,14 @@
 #include <string.h>
 
 #include "lib/base/memory.h"
+#include "lib/mesh/tetrahedron.h"
 #include "lib/mesh/triangle_tree.h"
 #include "lib/octree/nearest.h"
 #include "lib/octree/paint_parts.h"
 
-static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-
 static int make_unit(double v[3])
 {
-    const double length = sqrt(dot(v, v));
+    const double length = sqrt(modal_dot(v, v));
     for (int k = 0; k < 3; k++) v[k] = length > 0 ? v[k] / length : 0;
     return length > 0;
 }
@@ -67,7 +66,7 @@ modal_status modal_paint_normals(modal_octree *o, const modal_layer *layer, cons
         modal_octree_closest(corners, x, weights + 1);
         weights[0] = 1 - weights[1] - weights[2];
         at_weights(fine_normals, other, weights, m);
-        const int turned = !make_unit(m) || !(dot(m, n) > 0);
+        const int turned = !make_unit(m) || !(modal_dot(m, n) > 0);
         n_turned += turned;
         if (turned && !make_unit(n)) continue;
         put(o, i, turned ? n : m, layer->opacity);

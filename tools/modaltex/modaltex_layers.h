@@ -19,8 +19,8 @@ typedef struct modaltex_layer_files {
 } modaltex_layer_files;
 
 /* Reads what the layer names, of `field` for the surface in `inputs`, beside LAYERS (no symbolic link leads out of its folder), or with
- * layers_path NULL wherever it is. `inputs` gets what is of this layer; it borrows from `files`, which the caller frees, also after an error. MODAL_ERROR_INPUT, MODAL_ERROR_SYSTEM with the
- * name. */
+ * layers_path NULL wherever it is. `inputs` gets what is of this layer; it borrows from `files`, which the caller frees, also after an
+ * error. MODAL_ERROR_INPUT, MODAL_ERROR_SYSTEM with the name. */
 modal_status modaltex_layer_files_read(const char *layers_path, const modal_layer *layer, const modal_octree *octree, modaltex_layer_files *files,
                                        modal_layer_inputs *inputs, modal_error *err);
 void modaltex_layer_files_free(modaltex_layer_files *files);
