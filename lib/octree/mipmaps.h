@@ -9,6 +9,10 @@
  * then. */
 modal_status modal_octree_make_mipmaps(modal_octree *octree, modal_error *err);
 
+/* Brings the share of what has alpha >= cutoff in each level of octree->mipmaps to that of the samples, as near as one factor on alpha can (I. Castano,
+ * Computing alpha mipmaps, 2010), nodes by their samples; rgba8. MODAL_ERROR_MEMORY. */
+modal_status modal_octree_keep_cover(modal_octree *octree, double cutoff, modal_error *err);
+
 /* What look-ups with levels read. Owns its arrays. */
 typedef struct modal_octree_pyramid {
     modal_octree_tables finest;

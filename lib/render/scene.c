@@ -31,6 +31,7 @@ static modal_status make_room(modal_render_scene *s, const modal_basis *basis, c
     MODAL_TRY(modal_alloc(&s->tints, s->n_objects, 3 * sizeof *s->tints, "objects", err));
     if (s->images.n_images > 0) {
         for (int32_t i = 0; i < basis->n_shapes; i++) s->n_uv += basis->shapes[i].surface.uv ? basis->shapes[i].surface.n_uv : 0;
+        for (int32_t i = 0; i < s->images.n_solids; i++) s->n_uv += s->images.solids[i].charts ? s->images.solids[i].charts->n_uv : 0;
         s->n_uv += 4 * s->has_ground;
         if (s->n_uv > INT32_MAX) MODAL_FAIL(err, MODAL_ERROR_INPUT, "texture coordinates: more than 31 bits number, %" PRId64, s->n_uv);
         MODAL_TRY(modal_alloc(&s->uv, s->n_uv, 2 * sizeof *s->uv, "texture coordinates", err));
@@ -89,9 +90,9 @@ static modal_status set_uv(modal_render_scene *s, const modal_surface *surface, 
     return MODAL_OK;
 }
 
-/* Where an object begins. */
+/* Where an object begins, and in scene->uv its shape's texture coordinates and those of solids' charts. */
 typedef struct beginning {
-    int64_t point, triangle, uv;
+    int64_t point, triangle, uv, charts[MODAL_RENDER_SOLIDS];
 } beginning;
 
 static modal_status add_object(modal_render_scene *s, const modal_render_scene_request *r, int32_t object, int closed, const beginning *first, modal_error *err)
@@ -115,6 +116,11 @@ static modal_status add_object(modal_render_scene *s, const modal_render_scene_r
         s->n_cutouts |= flags & MODAL_RASTER_CUTOUT ? 1 : 0;
         s->n_blended |= flags & MODAL_RASTER_BLEND ? 1 : 0;
         if (!s->triangle_uv) continue;
+        const int32_t charts = s->images.charts_of_material ? s->images.charts_of_material[material] : -1;
+        for (int k = 0; charts >= 0 && k < 3; k++)
+            s->triangle_uv[3 * at + k] =
+                (int32_t)(first->charts[charts] + s->images.solids[charts].charts->triangle_uv[3 * (int64_t)surface->user_triangle[t] + k]);
+        if (charts >= 0) continue;
         const int painted = s->images.of_material[material][0] >= 0 || s->images.of_material[material][1] >= 0;
         bare |= painted && !surface->uv;
         MODAL_TRY(set_uv(s, surface, first->uv, m, painted, t, at, err));
@@ -211,7 +217,7 @@ static modal_status add_objects(modal_render_scene *scene, const modal_render_sc
     modal_status status = MODAL_OK;
     uint8_t *closed = NULL;
     int64_t *first_uv = NULL, n_uv = 0;
-    beginning first = {0, 0, 0};
+    beginning first = {0};
     MODAL_TRY(modal_alloc(&closed, r->basis->n_shapes, 1, "shapes", err));
     MODAL_TRY(modal_alloc(&first_uv, r->basis->n_shapes, sizeof *first_uv, "shapes", err));
     for (int32_t i = 0; i < r->basis->n_shapes; i++) {
@@ -221,6 +227,12 @@ static modal_status add_objects(modal_render_scene *scene, const modal_render_sc
         if (!scene->uv || !s->uv) continue;
         for (int64_t k = 0; k < 2 * s->n_uv; k++) scene->uv[2 * n_uv + k] = (float)s->uv[k];
         n_uv += s->n_uv;
+    }
+    for (int32_t i = 0; scene->uv && i < scene->images.n_solids; i++) {
+        const modal_octree_atlas *charts = scene->images.solids[i].charts;
+        first.charts[i] = n_uv;
+        for (int64_t k = 0; charts && k < 2 * charts->n_uv; k++) scene->uv[2 * n_uv + k] = (float)charts->uv[k];
+        n_uv += charts ? charts->n_uv : 0;
     }
     for (int32_t i = 0; i < r->basis->n_objects; i++) {
         const int32_t shape = r->basis->objects[i].shape;

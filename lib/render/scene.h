@@ -7,6 +7,7 @@
 #include "lib/model/basis.h"
 #include "lib/model/creases.h"
 #include "lib/model/look.h"
+#include "lib/model/octree_atlas.h"
 #include "lib/octree/mipmaps.h"
 
 /* The most lights, those of them that throw shadows, octree textures. */
@@ -17,6 +18,7 @@ typedef struct modal_render_solid {
     const modal_octree_pyramid *pyramid; /* of colours rgba8, of normals float3 */
     const uint8_t *wears;                /* [n_shapes] not 0: it was built around this shape's surface */
     const char *name;
+    const modal_octree_atlas *charts;    /* texture coordinates of its own image (charts_of_material), or NULL */
 } modal_render_solid;
 
 /* The images of a look, decoded. Borrowed: as long as the scene's stage is opened. */
@@ -30,6 +32,7 @@ typedef struct modal_render_images {
     int32_t n_solids;
     const modal_render_solid *solids;      /* [n_solids] */
     const int32_t (*solids_of_material)[2]; /* [materials of the look] as of_material; NULL without solids */
+    const int32_t *charts_of_material;      /* [materials of the look] the solid whose charts its images have, -1: those of the surface. NULL without solids */
 } modal_render_images;
 
 /* Normals of a surface with hard edges: one a wedge, made of positions on the device (kernels/normals_wedge). */

@@ -71,16 +71,23 @@ done:
     return status;
 }
 
+/* The solid `number` is one of the material's. */
+static modal_status check_one(const modal_render_scene *scene, const modal_look_material *m, int32_t number, int32_t shape, modal_error *err)
+{
+    if (number < 0) return MODAL_OK;
+    const modal_render_solid *solid = &scene->images.solids[number];
+    if (shape < 0) return modal_error_set(err, MODAL_ERROR_INPUT, "material %s: %s is of a surface, not of the ground", m->name, solid->name);
+    if (solid->wears[shape]) return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_INPUT, "material %s: %s was built around another surface than that of shape %d", m->name, solid->name, shape);
+}
+
 modal_status modal_render_solids_check(const modal_render_scene *scene, const modal_look_material *m, int32_t number, int32_t shape, modal_error *err)
 {
-    for (int role = 0; role < 2 && scene->images.n_solids > 0; role++) {
-        const int32_t solid = scene->images.solids_of_material[number][role];
-        if (solid < 0) continue;
-        if (shape < 0)
-            return modal_error_set(err, MODAL_ERROR_INPUT, "material %s: %s is of a surface, not of the ground", m->name, scene->images.solids[solid].name);
-        if (!scene->images.solids[solid].wears[shape])
-            return modal_error_set(err, MODAL_ERROR_INPUT, "material %s: %s was built around another surface than that of shape %d", m->name,
-                                   scene->images.solids[solid].name, shape);
-    }
-    return MODAL_OK;
+    modal_status status = MODAL_OK;
+    const modal_render_images *images = &scene->images;
+    if (images->n_solids == 0) return MODAL_OK;
+    for (int role = 0; role < 2; role++) MODAL_TRY(check_one(scene, m, images->solids_of_material[number][role], shape, err));
+    MODAL_TRY(check_one(scene, m, images->charts_of_material[number], shape, err));
+done:
+    return status;
 }

@@ -148,6 +148,21 @@ def cutouts():
                 must(counts["octree"] >= box.sum() and counts["image"] == counts["outside"] == 0, counts)
 
 
+def cover():
+    """Small leaves, 0.3 of the surface: far away as much of it is seen."""
+    with h5py.File("holes.h5", "r+") as f:
+        k = f["samples/key"][:]
+        leaf = (k >> 9) * np.int64(0x9E3779B97F4A7C15 - 2**64) >> 40 & 255  # cubes of 8 samples a side, alike or not by chance
+        f["samples/values"][:, 3] = np.where(leaf < 77, 255, 0)
+    with h5py.File("holes.h5") as f:
+        share = (f["samples/values"][:, 3] > 127).mean()
+    must(0.25 < share < 0.35, share)
+    for distance in (0.3, 3, 6):
+        camera = {"eye": [0.5 - 0.3 * distance, -distance, 0.1 + 0.3 * distance], "target": [0.5, 0.1, 0.1], "fov": min(0.7, 1.2 / distance)}
+        seen = [(drawn("b.h5", {"image": "holes.h5", "alpha": alpha, "two_sided": False}, camera=camera, samples=4)[1]["octree"]) for alpha in ("cutout", "opaque")]
+        must(0.6 * share < seen[0] / seen[1] < 1.4 * share, distance, "of the leaves is seen", seen[0] / seen[1], "instead of", share)
+
+
 def pixels(picture):
     """Lengths of pixels' longer sides on the surface, m; not a number where the neighbours are of other triangles."""
     x, t = picture["position"].astype(float), picture["triangle"]
@@ -189,10 +204,22 @@ def atlas():
             compared += len(off)
             must(off.max(initial=0) <= 2, "tree and atlas differ by", off.max(initial=0), "of 255", resolution, side, distance)
     must(min(took.values()) > 10000 and compared > 50000, took, compared)
-    # the file itself in the image's place has no image beside it
+    # the image that the file itself holds, by its own charts: as the image and the charts given beside it
+    run("modaltex", "bake", "smooth.h5", "b.h5", "kept.png", "--own-charts", "--size", 256, "--keep", "-f")
+    camera = {"eye": [0.3, -0.4, 0.3], "target": [0.5, 0.1, 0.1]}
+    given = {"image": "kept.png", "octree": "smooth.h5"}
+    for word in ("auto", "octree", "atlas"):
+        p, counts = drawn("b.h5", {"image": "smooth.h5"}, "--texture", word, camera=camera)
+        q, same = drawn("b.h5", given, "--texture", word, camera=camera, uv=["kept.obj"])
+        must((p["colour"] == q["colour"]).all(), word, "the image in the file is another")
+        must(word == "atlas" or counts == same, counts, same)
+        must(word != "auto" or (counts["atlas"] > 1000 and counts["octree"] > 1000), counts)
+    # the surface's own texture coordinates are for another image, which needs them
+    look("r.json", {"image": "smooth.h5", "normal_image": "n.png"})
+    got = run("modalrender", "b.h5", "r", "-f", "--look", "r.json", "--size", "160x120")
+    must("material solid: the image in smooth.h5 is not taken: n.png needs the surface's texture coordinates" in got.stderr, got.stderr)
+    run("modalrender", "b.h5", "no", "--look", "r.json", "--texture", "atlas", code=3, says="material solid: --texture atlas: no image of smooth.h5; modaltex bake makes one")
     camera = {"eye": [0.5, -1, 0.1], "target": [0.5, 0.1, 0.1]}
-    p, counts = drawn("a.h5", {"image": "smooth.h5"}, camera=camera)
-    must(counts["octree"] == (p["triangle"] >= 0).sum() and counts["atlas"] == 0, counts)
     # an image of other materials is counted as one; both are counted where normals are looked up, too
     paint("bumps.h5", {"kind": "fill", "value": [0.5, 0.5, 1]}, 64)
     p, counts = drawn("a.h5", {"image": "baked.png", "normal_octree": "bumps.h5"}, camera=camera)
@@ -210,7 +237,7 @@ def refused():
         look("bad.json", material)
         run("modalrender", "a.h5", "no", "--look", "bad.json", *words, code=code, says=says)
 
-    no({"image": "smooth.h5"}, "bad.json: material solid: --texture atlas: no image beside smooth.h5; modaltex bake makes one", "--texture", "atlas")
+    no({"image": "checker.h5"}, "bad.json: material solid: --texture atlas: no image of checker.h5; modaltex bake makes one", "--texture", "atlas")
     no({"image": "smooth.h5", "octree": "smooth.h5"}, "/materials/solid/octree: beside an octree texture in the image's place, only one of the two")
     no({"octree": "baked.png"}, "/materials/solid/octree: the name of an octree texture, which ends in .h5")
     no({"octree": "../smooth.h5"}, "/materials/solid/octree: a path inside")
@@ -233,6 +260,7 @@ def main():
     levels()
     normals()
     cutouts()
+    cover()
     atlas()
     refused()
 

@@ -63,6 +63,10 @@ typedef struct modalrender_solid {
     uint8_t *wears;   /* [shapes of the basis] */
     const char *name; /* as the look has it */
     int role;         /* 0: colours, 1: normals */
+    double cutoff;    /* of a cut-out, whose cover levels keep; else -1 */
+    modal_octree_atlas atlas; /* with an image, or n_uv 0 */
+    uint8_t *texels;  /* the image's levels, the lowest row first; or NULL */
+    int32_t image;    /* its number among the scene's images, where there are texels */
 } modalrender_solid;
 
 typedef struct modalrender_input {
@@ -78,7 +82,7 @@ typedef struct modalrender_input {
     int32_t n_solids;
     modalrender_solid *solids; /* [n_solids], room for MODAL_RENDER_SOLIDS */
     modal_render_solid scene_solids[MODAL_RENDER_SOLIDS];
-    int32_t (*solids_of_material)[2];
+    int32_t (*solids_of_material)[2], *charts_of_material;
     modal_render_images images; /* all of them for the scene */
     const modal_look_camera *camera;
     int64_t start, step, n; /* frame i is the trajectory's start + i step */
@@ -126,10 +130,10 @@ void modalrender_free_images(modalrender_input *in);
 
 /* ---- modalrender_solids.c ---- */
 
-/* Takes from the look, before its images are read, what --texture does not want. MODAL_ERROR_INPUT: atlas, and an octree texture without one. */
-modal_status modalrender_choose_textures(const modalrender_request *r, modal_look *look, modal_error *err);
-/* After the images. */
-modal_status modalrender_read_solids(tool *t, modalrender_input *in, modal_error *err);
+/* Takes from the look, before its images are read, what --texture does not want. */
+void modalrender_choose_textures(const modalrender_request *r, modal_look *look);
+/* After the images of files, which are numbered first; images in octree textures follow (solids[i].texels). */
+modal_status modalrender_read_solids(tool *t, const modalrender_request *r, modalrender_input *in, modal_error *err);
 void modalrender_free_solids(modalrender_input *in);
 
 /* ---- modalrender_outputs.c ---- */
