@@ -22,11 +22,14 @@ RASTER_INLINE float shade_power(float x, float k)
     return y > -126.0f ? shade_exp2(y < 0.0f ? y : 0.0f) : 0.0f;
 }
 
-/* Linear light from 0 to 1 as sRGB has it (IEC 61966-2-1), and in 8 bits. */
+/* Linear light from 0 to 1 as sRGB has it (IEC 61966-2-1), above SHADE_DARK; and all of it; and in 8 bits. */
+#define SHADE_DARK 0.0031308f
+RASTER_INLINE float shade_curved(float c) { return 1.055f * shade_exp2(0.416666667f * paint_log2(c + 1e-12f)) - 0.055f; }
+
 RASTER_INLINE float shade_curve(float c)
 {
-    const float curved = 1.055f * shade_exp2(0.416666667f * paint_log2(c + 1e-12f)) - 0.055f; /* no branches: vectors are made of this */
-    return c <= 0.0031308f ? 12.92f * c : curved;
+    const float curved = shade_curved(c);
+    return c <= SHADE_DARK ? 12.92f * c : curved;
 }
 
 RASTER_INLINE int32_t shade_code(float c) { return (int32_t)(shade_curve(c) * 255.0f + 0.5f); }
