@@ -292,6 +292,7 @@ def check_refused():
     write_obj("moved.obj", points + 0.001, faces, uv, faces)
     run("modaltex", "bake", "t.h5", "moved.obj", "x.png", code=3, says="moved.obj: another surface")
     run("modaltex", "bake", "t.h5", "moved.obj", "moved.png", "--size", 64, "--other-surface")
+    run("modaltex", "bake", "t.h5", "bare.obj", "x.obj", code=2, says="OUT.png: no name of a .png, x.obj")
     run("modaltex", "bake", "t.h5", "s.obj", "x.png", "--size", 0, code=2, says="--size: ")
     run("modaltex", "bake", "t.h5", "s.obj", "x.png", "--size", 16385, code=2, says="--size: ")
     run("modaltex", "bake", "t.h5", "s.obj", "x.png", "--padding", "some", code=2, says="--padding: not full or none, some")

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "formats/octree/octree_h5.h"
 #include "kernels/registry.h"
@@ -88,10 +89,10 @@ done:
     return status;
 }
 
-/* OUT.png as OUT with another ending, which the caller frees. */
+/* OUT.png, whose name ends so, as OUT with another ending, which the caller frees. */
 static modal_status path_beside(const char *png, const char *ending, char **path, modal_error *err)
 {
-    const size_t length = strlen(png), stem = length > 4 && strcmp(png + length - 4, ".png") == 0 ? length - 4 : length, room = stem + strlen(ending) + 1;
+    const size_t stem = strlen(png) - 4, room = stem + strlen(ending) + 1;
     const modal_status status = modal_alloc(path, (int64_t)room, 1, "names", err);
     if (status == MODAL_OK) snprintf(*path, room, "%.*s%s", (int)stem, png, ending);
     return status;
@@ -153,8 +154,6 @@ static modal_status read_request(tool *t, baking *b, modal_error *err)
     omp_set_num_threads(b->threads); /* the CPU back end takes it from the thread that opens it */
     MODAL_TRY(modal_device_open(&b->device, tool_value(a, "backend"), err));
     if (strcmp(tool_value(a, "backend"), "auto") == 0) tool_note(t, "back end: %s, %s", b->device.name, b->device.hardware);
-    MODAL_TRY(path_beside(b->png_path, ".look.json", &b->names[0], err));
-    MODAL_TRY(path_beside(b->png_path, ".obj", &b->names[1], err));
 done:
     return status;
 }
@@ -166,6 +165,10 @@ static modal_status begin(baking *b, modal_error *err)
     if (b->keep) tool_files_continue(b->texture, b->texture);
     MODAL_TRY(tool_outputs_recover(b->png_path, err));
     MODAL_TRY(tool_output_begin(&b->png, b->png_path, b->force, err));
+    if (strlen(b->png_path) < 5 || strcasecmp(b->png_path + strlen(b->png_path) - 4, ".png") != 0) /* else two outputs may have one name */
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "OUT.png: no name of a .png, %s", b->png_path);
+    MODAL_TRY(path_beside(b->png_path, ".look.json", &b->names[0], err));
+    MODAL_TRY(path_beside(b->png_path, ".obj", &b->names[1], err));
     MODAL_TRY(tool_output_begin(&b->look, b->names[0], b->force, err));
 done:
     return status;
