@@ -2,7 +2,6 @@
 #include "lib/octree/mipmaps.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/octree_mipmap/octree_mipmap.h"
@@ -94,30 +93,12 @@ done:
 
 /* ---- the cover of cut-outs ---- */
 
-/* The alpha that becomes `least`, so that as nearly `share` of the samples as possible is below nodes with `least` or more; histogram: of the nodes' alpha, by
- * samples. Of several the nearest to `least`: what need not change does not, and what lies between the nodes is seen as before. 256: none should be seen. */
-static int cover_alpha(const int64_t histogram[256], double share, int64_t n, int least)
-{
-    int best = 256;
-    int64_t seen = 0;
-    double error = share * (double)n;
-    for (int t = 255; t > 0; t--) {
-        seen += histogram[t];
-        const double e = fabs((double)seen - share * (double)n);
-        if (e > error || (e == error && abs(t - least) > abs(best - least))) continue;
-        error = e;
-        best = t;
-    }
-    return best;
-}
-
 modal_status modal_octree_keep_cover(modal_octree *o, double cutoff, modal_error *err)
 {
     modal_status status = MODAL_OK;
     int32_t *counts = NULL;
     int64_t seen = 0;
-    int least = 0;
-    while (least < 255 && !(least / 255.0 >= cutoff)) least++;
+    const int least = modal_mip_least_seen(cutoff);
     for (int64_t i = 0; i < o->n_samples; i++) seen += ((const uint8_t *)o->values)[4 * i + 3] >= least;
     const double share = (double)seen / (double)o->n_samples;
     MODAL_TRY(modal_alloc(&counts, o->n_nodes, sizeof *counts, "mip levels", err));
@@ -134,11 +115,8 @@ modal_status modal_octree_keep_cover(modal_octree *o, double cutoff, modal_error
             counts[node]++;
         }
         for (int64_t i = 0; i < n; i++) histogram[values[4 * i + 3]] += counts[i];
-        const int best = cover_alpha(histogram, share, o->n_samples, least);
-        for (int64_t i = 0; least > 0 && best != least && i < n; i++) { /* rounded down: best becomes least exactly, what is below stays below */
-            const int alpha = values[4 * i + 3] * least / best;
-            values[4 * i + 3] = (uint8_t)(alpha < 255 ? alpha : 255);
-        }
+        const int best = modal_mip_cover_alpha(histogram, share * (double)o->n_samples, least);
+        for (int64_t i = 0; best != least && i < n; i++) values[4 * i + 3] = modal_mip_covering(values[4 * i + 3], best, least);
     }
 done:
     modal_free(&counts);

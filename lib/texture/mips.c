@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/memory.h"
@@ -192,12 +193,32 @@ static void round_colours(const float *level, int64_t n, int weighted, uint8_t *
 
 /* ---- the cover of cut-outs ---- */
 
-/* The least alpha that `cutoff` lets be seen. */
-static int least_seen(double cutoff)
+int modal_mip_least_seen(double cutoff)
 {
     int least = 0;
     while (least < 255 && !(least / 255.0 >= cutoff)) least++;
     return least;
+}
+
+int modal_mip_cover_alpha(const int64_t histogram[256], double seen, int least)
+{
+    int best = 256;
+    int64_t n = 0;
+    double error = seen;
+    for (int t = 255; t > 0; t--) {
+        n += histogram[t];
+        const double e = fabs((double)n - seen);
+        if (e > error || (e == error && abs(t - least) > abs(best - least))) continue;
+        error = e;
+        best = t;
+    }
+    return best;
+}
+
+uint8_t modal_mip_covering(uint8_t alpha, int best, int least)
+{
+    const int scaled = least > 0 ? alpha * least / best : alpha; /* rounded down: best becomes least exactly, what is below stays below */
+    return (uint8_t)(scaled < 255 ? scaled : 255);
 }
 
 static int64_t count_seen(const uint8_t *texels, int64_t n, int least)
@@ -210,23 +231,10 @@ static int64_t count_seen(const uint8_t *texels, int64_t n, int least)
 /* One factor on alpha, so that as nearly `share` of the texels as possible has `least` or more. */
 static void keep_cover(uint8_t *texels, int64_t n, int least, double share)
 {
-    int64_t histogram[256] = {0}, seen = 0;
-    int best = 256;
-    double error = share * (double)n; /* of none */
+    int64_t histogram[256] = {0};
     for (int64_t i = 0; i < n; i++) histogram[texels[4 * i + 3]]++;
-    for (int t = 255; t > 0; t--) {
-        seen += histogram[t];
-        const double e = fabs((double)seen - share * (double)n);
-        if (histogram[t] && e < error) {
-            error = e;
-            best = t;
-        }
-    }
-    if (least == 0 || best == least) return;
-    for (int64_t i = 0; i < n; i++) { /* rounded down: best becomes least exactly, what is below stays below */
-        const int alpha = texels[4 * i + 3] * least / best;
-        texels[4 * i + 3] = (uint8_t)(alpha < 255 ? alpha : 255);
-    }
+    const int best = modal_mip_cover_alpha(histogram, share * (double)n, least);
+    for (int64_t i = 0; best != least && i < n; i++) texels[4 * i + 3] = modal_mip_covering(texels[4 * i + 3], best, least);
 }
 
 /* Level 1 of colours without alpha, whose sizes are even, in floats and as bytes: most images are such, and most of the work is here. */
@@ -263,7 +271,7 @@ modal_status modal_mip_make(modal_mip_role role, double cutoff, int32_t width, i
     modal_status status = MODAL_OK;
     int32_t w[MODAL_MIP_LEVELS], h[MODAL_MIP_LEVELS];
     float *level = NULL, *next = NULL;
-    const int n_levels = modal_mip_sizes(width, height, w, h), least = least_seen(cutoff), even = width % 2 == 0 && height % 2 == 0;
+    const int n_levels = modal_mip_sizes(width, height, w, h), least = modal_mip_least_seen(cutoff), even = width % 2 == 0 && height % 2 == 0;
     const int64_t first = (int64_t)width * height;
     pthread_once(&once, make_tables);
     if (n_levels == 1) return MODAL_OK;

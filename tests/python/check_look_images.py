@@ -80,6 +80,11 @@ def check_cutouts(random):
             best = min(abs(c - share) for c in covers)
             must(abs(seen - share) <= best + 1e-12, "cover", seen, "instead of", share, "nearest is off by", best)
     must(np.abs((levels(2)[5][..., 3] / 255 >= 0.5).mean() - share) > 0.05, "the test cannot fail: the cover is kept by itself")
+    leaf[..., 3] = 255 * ((np.indices((64, 64)) // 16).sum(0) % 2)  # levels 1 to 4 of blocks have alpha 0 and 255 alone
+    images.write_png("leaf.png", leaf)
+    pack(materials={"blocks": {"image": "leaf.png", "alpha": "cutout", "cutoff": 0.5}})
+    for level in levels(0)[1:5]:
+        must(set(np.unique(level[..., 3])) == {0, 255}, "blocks shrink for look-ups between texels", np.unique(level[..., 3]))
 
 
 def check_normals(random):
