@@ -359,8 +359,9 @@ const char *modal_h5_header_damage(const modal_h5_unsealed *f, uint64_t start, u
                                    modal_h5_blocks *known)
 {
     const int first = known->n;
-    header h;
+    header h = {0};
     uint64_t more = 0;
+    if (start == known->rest_start && size == known->rest_size) return NULL; /* looked at with its header; what it begins with says nothing */
     /* what else HDF5 asks for as a header (fractal heaps, further blocks of version 2) has a signature and a checksum */
     const int old = size > 0 && *(const unsigned char *)bytes == 1 && !is_known(known, start, size);
     if (!old && (size < 4 || memcmp(bytes, "OHDR", 4) != 0)) return NULL;
@@ -371,6 +372,11 @@ const char *modal_h5_header_damage(const modal_h5_unsealed *f, uint64_t start, u
         if (h.version == 1) damage = block_damage(f, h, block, all, first, known);
         else damage = all < 8 ? "damaged object header" : block_damage(f, h, block + 4, all - 8, first, known);
     }
+    if (!damage) {
+        const uint64_t all = at - start + more + (h.version == 1 ? 0 : 4);
+        known->rest_start = start + size;
+        known->rest_size = all > size ? all - size : 0;
+    }
     if (damage || h.version == 2) known->n = first; /* blocks of version 2 are known by their signature */
     return damage;
 }
@@ -378,5 +384,5 @@ const char *modal_h5_header_damage(const modal_h5_unsealed *f, uint64_t start, u
 void modal_h5_blocks_free(modal_h5_blocks *known)
 {
     free(known->blocks);
-    *known = (modal_h5_blocks){NULL, 0, 0};
+    *known = (modal_h5_blocks){0};
 }

@@ -13,6 +13,7 @@ typedef struct modal_h5_blocks {
         uint64_t start, size;
     } *blocks; /* [n], in no order of the file */
     int n, room;
+    uint64_t rest_start, rest_size; /* what the last header has beyond the bytes that HDF5 asked for: it asks for that next, and only for that */
 } modal_h5_blocks;
 
 /* NULL, or what is damaged, where HDF5 asks for the `size` bytes at `start` as an object header, or as a further block

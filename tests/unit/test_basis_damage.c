@@ -12,7 +12,10 @@
 
 #include <cmocka.h>
 
+#include <hdf5.h>
+
 #include "formats/basis/basis_h5.h"
+#include "formats/h5/h5_driver.h"
 #include "lib/base/memory.h"
 #include "tests/unit/file_samples.h"
 
@@ -498,6 +501,43 @@ static void test_flipped_bytes(void **state)
     free(bad);
 }
 
+/* HDF5 asks for the first 512 bytes of a header and then for its rest, which may begin with anything, also with what headers begin with: here
+ * with ones, the version of old headers. */
+static void test_long_headers(void **state)
+{
+    (void)state;
+    const char *path = sample_path("headers.h5");
+    int n_long = 0;
+    for (int old = 0; old < 2; old++)
+        for (hsize_t n = 300; n < 700; n += 7) {
+            unsigned char ones[700];
+            memset(ones, 1, sizeof ones);
+            hid_t access = H5Pcreate(H5P_FILE_ACCESS), space = H5Screate_simple(1, &n, NULL);
+            assert_true(H5Pset_libver_bounds(access, old ? H5F_LIBVER_EARLIEST : H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0);
+            hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access), group = H5Gcreate2(file, "note", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+            hid_t attribute = H5Acreate2(group, "ones", H5T_STD_U8LE, space, H5P_DEFAULT, H5P_DEFAULT);
+            assert_true(H5Awrite(attribute, H5T_STD_U8LE, ones) >= 0);
+            assert_true(H5Aclose(attribute) >= 0 && H5Gclose(group) >= 0 && H5Fclose(file) >= 0 && H5Pclose(access) >= 0);
+            size_t length;
+            unsigned char *bytes = sample_bytes(path, &length);
+            n_long += n > 512 && memmem(bytes, length, "OHDR", 4) && !memmem(bytes, length, "OCHK", 4); /* in one block of version 2 */
+            free(bytes);
+
+            const modal_h5_source source = {.path = path};
+            access = H5Pcreate(H5P_FILE_ACCESS);
+            assert_true(modal_h5_read_through_driver(access, &source, 0) >= 0);
+            file = H5Fopen(path, H5F_ACC_RDONLY, access);
+            group = H5Gopen2(file, "note", H5P_DEFAULT);
+            if (group < 0) fail_msg("%d ones in a header of version %d", (int)n, old ? 1 : 2);
+            attribute = H5Aopen(group, "ones", H5P_DEFAULT);
+            memset(ones, 0, sizeof ones);
+            assert_true(H5Aread(attribute, H5T_STD_U8LE, ones) >= 0 && ones[0] == 1 && ones[n - 1] == 1);
+            assert_true(H5Aclose(attribute) >= 0 && H5Gclose(group) >= 0 && H5Fclose(file) >= 0 && H5Pclose(access) >= 0 && H5Sclose(space) >= 0);
+        }
+    assert_true(n_long > 10); /* else nothing was looked at */
+    assert_no_ids();
+}
+
 static void test_failing_allocations(void **state)
 {
     (void)state;
@@ -544,6 +584,7 @@ int main(void)
         cmocka_unit_test(test_unreadable),
         cmocka_unit_test(test_every_truncation),
         cmocka_unit_test(test_flipped_bytes),
+        cmocka_unit_test(test_long_headers),
         cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
