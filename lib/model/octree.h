@@ -14,6 +14,12 @@
 extern "C" {
 #endif
 
+#ifdef __CUDACC__
+#define MODAL_OCTREE_BOTH __host__ __device__ static inline
+#else
+#define MODAL_OCTREE_BOTH static inline
+#endif
+
 enum { MODAL_OCTREE_BITS = 20, MODAL_OCTREE_MOST = 1 << 30 }; /* bits of a coordinate; samples and nodes are fewer than this */
 
 typedef enum modal_octree_channels {
@@ -29,9 +35,9 @@ static inline int modal_octree_width(modal_octree_channels c) { return c == MODA
 const char *modal_octree_channels_name(modal_octree_channels channels); /* rgba8, float, float3 */
 
 /* What a cell of a node says: 0 nothing there; above 0 the number of a child node; below 0 a sample of the deepest level. */
-static inline int32_t modal_octree_leaf(int64_t sample, int begins) { return (int32_t)(-2 * sample - 1 - begins); }
-static inline int64_t modal_octree_leaf_sample(int32_t cell) { return (-(int64_t)cell - 1) / 2; }
-static inline int modal_octree_leaf_begins(int32_t cell) { return (int)((-(int64_t)cell - 1) % 2); }
+MODAL_OCTREE_BOTH int32_t modal_octree_leaf(int64_t sample, int begins) { return (int32_t)(-2 * sample - 1 - begins); }
+MODAL_OCTREE_BOTH int64_t modal_octree_leaf_sample(int32_t cell) { return (-(int64_t)cell - 1) / 2; }
+MODAL_OCTREE_BOTH int modal_octree_leaf_begins(int32_t cell) { return (int)((-(int64_t)cell - 1) % 2); }
 
 typedef struct modal_octree {
     int32_t side;  /* n: 2, 4 or 8; a node has n^3 cells, in Morton order */
@@ -58,7 +64,7 @@ static inline int modal_octree_side_bits(const modal_octree *o) { return o->side
 static inline int modal_octree_bits(const modal_octree *o) { return o->depth * modal_octree_side_bits(o); }
 
 /* Morton keys of coordinates of up to 21 bits, and back. */
-static inline uint64_t modal_morton_spread(uint64_t x)
+MODAL_OCTREE_BOTH uint64_t modal_morton_spread(uint64_t x)
 {
     x &= 0x1fffff;
     x = (x | x << 32) & 0x1f00000000ffff;
@@ -67,7 +73,7 @@ static inline uint64_t modal_morton_spread(uint64_t x)
     x = (x | x << 4) & 0x10c30c30c30c30c3;
     return (x | x << 2) & 0x1249249249249249;
 }
-static inline int32_t modal_morton_squeeze(uint64_t x)
+MODAL_OCTREE_BOTH int32_t modal_morton_squeeze(uint64_t x)
 {
     x &= 0x1249249249249249;
     x = (x | x >> 2) & 0x10c30c30c30c30c3;
@@ -76,7 +82,7 @@ static inline int32_t modal_morton_squeeze(uint64_t x)
     x = (x | x >> 16) & 0x1f00000000ffff;
     return (int32_t)((x | x >> 32) & 0x1fffff);
 }
-static inline uint64_t modal_morton(int64_t x, int64_t y, int64_t z)
+MODAL_OCTREE_BOTH uint64_t modal_morton(int64_t x, int64_t y, int64_t z)
 {
     return modal_morton_spread((uint64_t)x) | modal_morton_spread((uint64_t)y) << 1 | modal_morton_spread((uint64_t)z) << 2;
 }

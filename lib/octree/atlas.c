@@ -217,10 +217,11 @@ modal_status modal_atlas_bake(const modal_device *device, const modal_octree_pyr
     if (channels != MODAL_OCTREE_RGBA8) MODAL_TRY(modal_alloc(&a->numbers, a->components * n, sizeof *a->numbers, "texels", err));
     MODAL_TRY(modal_atlas_work_new(&w, device, p, r, a, err));
     MODAL_TRY(device->kernels->octree_bake(&w.bake, w.stream, err));
-    if (r->fill && !a->numbers) MODAL_TRY(device->kernels->push_pull(&w.fill, w.stream, err));
+    if (r->fill && !a->numbers && !r->tangents) MODAL_TRY(device->kernels->push_pull(&w.fill, w.stream, err));
     MODAL_TRY(take(&w, a, err));
-    if (!a->numbers) goto done;
-    show_numbers(r, a);
+    if (!a->numbers && !r->tangents) goto done;
+    if (r->tangents) MODAL_TRY(modal_atlas_to_tangents(r, a, &a->n_behind, err));
+    else show_numbers(r, a);
     if (r->fill) MODAL_TRY(fill_gaps(a, err));
 done:
     modal_atlas_work_free(&w);

@@ -15,6 +15,7 @@ typedef struct modal_atlas_request {
     int32_t width, height;             /* 1 to MODAL_BAKE_SIDE */
     int by_footprint; /* nonzero: texels that are larger than cells get means: the level of each triangle by its areas */
     int fill;         /* nonzero: what nothing covers gets colours by push_pull; else 0 */
+    int tangents;     /* nonzero, of a texture of normals, float3 or rgba8: texels are normals in the frame of tangent, bitangent and normal */
     double range[2];  /* of textures of numbers: what becomes 0 and 255; what is beyond becomes these */
 } modal_atlas_request;
 
@@ -29,6 +30,7 @@ typedef struct modal_atlas {
     modal_octree_bake_counts counts;
     int64_t n_beyond; /* triangles with uv outside of [0, 1], by more than 1e-6: what of them is in the image is there */
     int64_t n_flat;   /* triangles without area in the image: they have no texels */
+    int64_t n_behind; /* of tangents: texels whose normal is not on the outer side */
 } modal_atlas;
 
 /* Bakes by octree_bake and push_pull on an open device; on a CPU the same bytes for any number of threads. A texture of numbers shows them by the
@@ -38,6 +40,12 @@ typedef struct modal_atlas {
 modal_status modal_atlas_bake(const modal_device *device, const modal_octree_pyramid *pyramid, const modal_atlas_request *request, modal_atlas *atlas,
                               modal_error *err);
 void modal_atlas_free(modal_atlas *atlas);
+
+/* Normals of a texture of normals, which the atlas has (of rgba8 as 128 + 127 n), become those of an image: along the tangent of growing u, the
+ * bitangent of growing v and the normal, as 128 + 127 n; numbers, too. The normal is that of the vertices at rest, weighted by area and interpolated; the
+ * tangent is the triangle's, as in kernels/shade. *n_behind counts texels whose normal is on the inner side. Part of modal_atlas_bake.
+ * MODAL_ERROR_MEMORY. */
+modal_status modal_atlas_to_tangents(const modal_atlas_request *request, modal_atlas *atlas, int64_t *n_behind, modal_error *err);
 
 /* What of the surface each texel of a baked atlas shows: sets all of *kept but the image. A row is left out where no cell is met, as of another surface
  * than the octree's. MODAL_ERROR_MEMORY. The caller frees it, also after an error. */

@@ -10,7 +10,7 @@
 #include "lib/base/memory.h"
 #include "lib/octree/bricks.h"
 #include "lib/octree/nearest.h"
-#include "lib/octree/overlap.h"
+#include "kernels/octree_build/octree_overlap.h"
 
 enum { BORDER = 2, LEFT = 5 }; /* lattice steps before the surface, and before and behind it together */
 

@@ -10,7 +10,7 @@
 #include "lib/base/sort.h"
 #include "lib/octree/build.h"
 #include "lib/octree/edges.h"
-#include "lib/octree/overlap.h"
+#include "kernels/octree_build/octree_overlap.h"
 
 enum { REACH = 2 }; /* cells around a sample that a search goes through, on each side */
 

@@ -262,10 +262,9 @@ modal_status modal_render_scene_new(modal_render_scene *scene, const modal_rende
     if (r->ground) {
         add_ground(scene, r->look, r->ground, n_triangles);
         MODAL_TRY(check_ground_uv(scene, r->look, err));
-        MODAL_TRY(modal_render_solids_check(scene, &r->look->materials[r->look->ground_material], r->look->ground_material, -1, err));
     }
     if (r->creases.degrees >= 0.0) MODAL_TRY(make_wedges(scene, r->basis, r->creases, err));
-    MODAL_TRY(modal_render_solids_make(scene, r->basis, err));
+    MODAL_TRY(modal_render_solids_make(scene, r->basis, r->ground ? r->look->ground_material : -1, err));
 done:
     if (status != MODAL_OK) modal_render_scene_free(scene);
     return status;

@@ -41,7 +41,46 @@ done:
     return status;
 }
 
-modal_status modal_render_solids_make(modal_render_scene *scene, const modal_basis *basis, modal_error *err)
+/* The ground does not move: where it is, it is at rest, seen from its first corner. */
+static modal_status place_ground(modal_render_scene *scene, int32_t material, modal_error *err)
+{
+    enum { PLACES = 256 };
+    modal_status status = MODAL_OK;
+    double *places = NULL;
+    float *values = NULL;
+    int64_t n_outside = 0;
+    const float *g = scene->ground;
+    for (int role = 0; role < 2; role++) {
+        const int32_t number = scene->images.solids_of_material[material][role];
+        if (number < 0) continue;
+        const modal_octree_pyramid *pyramid = scene->images.solids[number].pyramid;
+        const modal_octree_tables *tables = &pyramid->finest;
+        modal_paint_solid *solid = &scene->solids[number];
+        const char *name = scene->images.solids[number].name;
+        if (solid->scale > 0.0f) MODAL_FAIL(err, MODAL_ERROR_INPUT, "the ground: %s is on a shape; the ground needs a texture of its own", name);
+        MODAL_TRY(modal_alloc(&places, 3 * PLACES * PLACES, sizeof *places, "ground", err));
+        MODAL_TRY(modal_alloc(&values, 3 * PLACES * PLACES, sizeof *values, "ground", err));
+        for (int64_t i = 0; i < PLACES * PLACES; i++)
+            for (int k = 0; k < 3; k++) {
+                const double across = (double)g[3 + k] - (double)g[k], along = (double)g[9 + k] - (double)g[k];
+                places[3 * i + k] = (double)g[k] + ((double)(i % PLACES) + 0.5) / PLACES * across + ((double)(i / PLACES) + 0.5) / PLACES * along;
+            }
+        MODAL_TRY(modal_octree_sample(tables, MODAL_OCTREE_NEAREST, places, PLACES * PLACES, values, NULL, &n_outside, err));
+        if (n_outside == PLACES * PLACES)
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "the ground: %s has no value there; build it around a surface in the ground's plane", name);
+        *solid = (modal_paint_solid){.grid = tables->grid, .n_mips = pyramid->n_mips, .mips = pyramid->mips, .scale = (float)tables->scale};
+        for (int k = 0; k < 3; k++) solid->shift[k] = (float)((double)g[k] - tables->origin[k]);
+        modal_free(&places);
+        modal_free(&values);
+    }
+    for (int i = 0; i < 12; i++) scene->rest[3 * scene->n_points + i] = g[i] - g[i % 3];
+done:
+    modal_free(&places);
+    modal_free(&values);
+    return status;
+}
+
+modal_status modal_render_solids_make(modal_render_scene *scene, const modal_basis *basis, int32_t ground_material, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_render_images *images = &scene->images;
@@ -66,6 +105,7 @@ modal_status modal_render_solids_make(modal_render_scene *scene, const modal_bas
         }
         first += s->n_vertices;
     }
+    if (ground_material >= 0) MODAL_TRY(place_ground(scene, ground_material, err));
     if (turns) MODAL_TRY(make_normals(scene, err));
 done:
     return status;
@@ -76,7 +116,6 @@ static modal_status check_one(const modal_render_scene *scene, const modal_look_
 {
     if (number < 0) return MODAL_OK;
     const modal_render_solid *solid = &scene->images.solids[number];
-    if (shape < 0) return modal_error_set(err, MODAL_ERROR_INPUT, "material %s: %s is of a surface, not of the ground", m->name, solid->name);
     if (solid->wears[shape]) return MODAL_OK;
     return modal_error_set(err, MODAL_ERROR_INPUT, "material %s: %s was built around another surface than that of shape %d", m->name, solid->name, shape);
 }

@@ -418,6 +418,7 @@ modal_status modal_bench_new(modal_bench **bench, const modal_bench_request *req
     b->n_threads = request->n_threads;
     b->folder = request->folder;
     b->surface = request->surface;
+    b->depth = request->depth;
     b->plants = request->plants;
     b->text = request->text;
     b->memory_limit = request->memory_limit > 0 ? request->memory_limit : bench_cpu_available() / 4 * 3;

@@ -348,7 +348,8 @@ modal_status bench_octree(modal_bench *b, modal_error *err)
     modal_status status = MODAL_OK;
     modal_surface_mesh surface = {0};
     int64_t n_collapsed;
-    const int runs = b->runs, least = b->quick ? 6 : 8, most = b->quick ? 6 : b->gpu.present ? 12 : MOST_ON_CPU;
+    const int runs = b->runs, least = b->depth ? b->depth : b->quick ? 6 : 8;
+    const int most = b->depth ? b->depth : b->quick ? 6 : b->gpu.present ? 12 : MOST_ON_CPU;
 #ifndef MODAL_HAVE_NANOVDB
     bench_absent(b, "NanoVDB", "built without its headers");
 #endif

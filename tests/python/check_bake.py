@@ -181,6 +181,83 @@ def check_numbers():
     run("modaltex", "bake", "t.h5", "s.obj", "x.png", "--range", "0,2", code=2, says="--range: is for textures of numbers, t.h5 has colours")
 
 
+def turned_by(points, faces, uv, uv_faces, at, normals):
+    """Normals of an object at texels (row, column) of an image of 1 x 1, as those of an image; each texel's triangle is found again."""
+    n = np.zeros_like(points)
+    e1, e2 = (points[faces[:, k]] - points[faces[:, 0]] for k in (1, 2))
+    for j in range(3):
+        np.add.at(n, faces[:, j], np.cross(e1, e2))
+    n /= np.linalg.norm(n, axis=1)[:, None]
+    p = uv[uv_faces]
+    d1, d2 = p[:, 1] - p[:, 0], p[:, 2] - p[:, 0]
+    area = d1[:, 0] * d2[:, 1] - d1[:, 1] * d2[:, 0]
+    got = np.empty((len(at), 3))
+    for i, (y, x) in enumerate(at):
+        q = np.array([x, y]) - p[:, 0]
+        b, c = (q[:, 0] * d2[:, 1] - q[:, 1] * d2[:, 0]) / area, (d1[:, 0] * q[:, 1] - d1[:, 1] * q[:, 0]) / area
+        t = np.argmax(np.minimum(np.minimum(b, c), 1 - b - c))
+        normal = np.array([1 - b[t] - c[t], b[t], c[t]]) @ n[faces[t]]
+        normal /= np.linalg.norm(normal)
+        tangent = (e1[t] * d2[t, 1] - e2[t] * d1[t, 1]) / area[t]  # dx / du
+        tangent -= (tangent @ normal) * normal
+        tangent /= np.linalg.norm(tangent)
+        bitangent = np.sign(area[t]) * np.cross(normal, tangent)
+        got[i] = normals[i] @ tangent, normals[i] @ bitangent, normals[i] @ normal
+    return got
+
+
+def check_normals():
+    """Normals of a finer sphere as an image in the surface's frame: of charts that are mirrored, too; a picture with it beside one with the texture."""
+    points, faces, uv = surface()
+    fine_points, fine_faces, _ = surface(80, 160)
+    write_obj("fine.obj", fine_points, fine_faces, fine_points[:, :2], fine_faces)
+    mirrored = np.column_stack([1 - uv[:, 0], uv[:, 1]])
+    for name, charts in (("s.obj", uv), ("mirrored.obj", mirrored)):
+        write_obj(name, points, faces, charts, faces)
+        for channels, bits in (("float3", 8), ("float3", 16), ("rgba8", 8)):
+            run("modaltex", "build", name, "n0.h5", "--resolution", 128, "--channels", channels, "-f", "-q")
+            run("modaltex", "paint", "n0.h5", "n.h5", "--surface", name, "--normals", "fine.obj", "-f", "-q")
+            run("modaltex", "bake", "n.h5", name, "n.png", "--size", 256, "--bits", bits, "--filter", "trilinear", "-f")
+            image = read_png("n.png")[::-1]
+            at, x = places(256, points, faces, charts, faces)
+            at, x = at[::50], x[::50]
+            slope = np.stack([2.1 / 2 * np.cos(3.5 * x[:, 0]) * np.cos(3 * x[:, 1]) / 1, -0.9 * np.sin(3.5 * x[:, 0]) * np.sin(3 * x[:, 1])], 1)  # of 0.3 sin cos
+            exact = np.column_stack([-slope, np.ones(len(x))])
+            exact /= np.linalg.norm(exact, axis=1)[:, None]
+            want = turned_by(points, faces, charts, faces, (at + 0.5) / 256, exact)
+            value = image[at[:, 0], at[:, 1]].astype(float)
+            got = (value - 128) / 127 if bits == 8 else value / 32767.5 - 1
+            off = np.abs(got - want).max()
+            must(off < 0.05 and np.ptp(got[:, 0]) > 0.1 and (got[:, 2] > 0.9).all(), name, channels, bits, "normals are off by", off, np.ptp(got[:, 0]))
+            baked = json.load(open("n.look.json", encoding="utf-8"))["materials"]["baked"]
+            must(baked == {"normal_image": "n.png"}, baked)
+    run("modaltex", "bake", "n.h5", "mirrored.obj", "object.png", "--size", 64, "--space", "object", "-f")
+    must(json.load(open("object.look.json", encoding="utf-8"))["materials"]["baked"] == {"image": "object.png"}, "look of --space object")
+    run("modaltex", "bake", "n.h5", "mirrored.obj", "x.png", "--range", "0,1", code=2, says="--range: ")
+    run("modaltex", "bake", "t.h5", "s.obj", "x.png", "--space", "object", code=2, says="--space: is for textures of normals, t.h5")
+    run("modaltex", "bake", "n.h5", "mirrored.obj", "x.png", "--space", "up", code=2, says="--space: not tangent or object, up")
+    check_lit()
+
+
+def check_lit():
+    """A lit picture by the image of normals beside one by the texture itself, and beside none."""
+    run("modalpack", "--rigid", "mirrored.obj", "wave.h5", "-q", "-f")
+    run("modaltex", "build", "wave.h5", "n0.h5", "--resolution", 128, "--channels", "float3", "-f", "-q")
+    run("modaltex", "paint", "n0.h5", "n.h5", "--surface", "wave.h5", "--normals", "fine.obj", "-f", "-q")
+    run("modaltex", "bake", "n.h5", "wave.h5", "lit.png", "--size", 512, "-f")
+    pictures = {}
+    for name in ("lit.png", "n.h5", ""):
+        put = {"look": 1, "materials": {"m": {"normal_image": name} if name else {}}, "default": "m",
+               "lights": [{"direction": [-1, -0.5, -1], "shadow": False}], "cameras": [{"direction": [0.1, 0.2, -1], "up": [0, 1, 0]}]}
+        json.dump(put, open("lit.json", "w", encoding="utf-8"))
+        run("modalrender", "wave.h5", "r", "-f", "-q", "--look", "lit.json", "--size", "300x400", "--samples", 1, "--buffers", "normal,object")
+        seen = np.load("r/object/000000.npy") >= 0
+        pictures[name] = np.load("r/normal/000000.npy")[seen].astype(float)
+    apart = lambda a, b: np.linalg.norm(pictures[a] - pictures[b], axis=1)
+    off, plain = np.median(apart("lit.png", "n.h5")), np.median(apart("", "n.h5"))
+    must(off < 0.006 and np.quantile(apart("lit.png", "n.h5"), 0.98) < 0.03 and plain > 2 * off, "normals of the image and of the texture", off, plain)
+
+
 def check_look():
     """The look of a surface without texture coordinates: in the .glb, the page and pictures of it while it moves; beside the texture itself."""
     os.mkdir("box")
@@ -308,6 +385,7 @@ def main():
         check_refused()
         check_numbers()
         check_kept()
+        check_normals()
         check_look()
     print("bake ok")
 

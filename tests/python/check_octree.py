@@ -198,6 +198,13 @@ def check_images(points, faces):
     outside = ((own < -1e-6) | (own > 1 + 1e-6)).any(1).sum()
     must(outside > 100 and f"image: uv of {outside} of {len(x)} samples are outside" in got.stderr, got.stderr, outside)
     differs(bilinear(image, own), 0.012)
+    grey = image[..., :1] // 16  # 16 bits, a palette, one colour: what libpng makes of them
+    colours = rng.integers(0, 256, (16, 3)).astype(np.uint8)
+    for texels, words, shown in ((image.astype("u2") * 257 + rng.integers(-128, 128, image.shape) * (image > 0) * (image < 255), {}, image),
+                                 (grey, {"palette": [tuple(c) for c in colours]}, colours[grey[..., 0]]), (image[..., :1], {}, image[..., [0, 0, 0]])):
+        write_png("kind.png", texels.astype(texels.dtype if words or texels.shape[2] == 1 else "u2"), **words)
+        paint('{"kind": "image", "file": "kind.png"}')
+        differs(bilinear(shown, own), 0.012)
     fine = np.kron(np.indices((1024, 1024)).sum(0)[:, :, None] % 2, [1, 1, 1]).astype(np.uint8) * 255  # texels finer than samples: their mean
     write_png("fine.png", fine)
     paint('{"kind": "image", "file": "fine.png", "wrap": "mirror"}')

@@ -177,6 +177,37 @@ def samples_of(texture, points):
     return n, colours("v.ply")[0]
 
 
+def render_ground(linear):
+    """A texture around a square in the ground's plane, smaller than the ground: colours and normals there, the material's beyond."""
+    side, height = 3, -0.3
+    put("floor.obj", "".join(f"v {x} {y} {height}\n" for x, y in ((-1, -1), (2, -1), (2, 2), (-1, 2))) + "f 1 2 3\nf 1 3 4\n")
+    put("noise.json", '{"layers": [{"kind": "noise", "from": [0.9, 0.1, 0.3], "to": [0.1, 0.8, 0], "scale": 0.7}]}')
+    run("modaltex", "build", "floor.obj", "floor_white.h5", "--resolution", 32, "-f")
+    run("modaltex", "paint", "floor_white.h5", "noise.json", "floor.h5", "-f")
+    run("modaltex", "build", "floor.obj", "floor_n.h5", "--resolution", 32, "--channels", "float3", "-f")
+    slope = np.array([0.48, -0.36, 0.8])
+    with h5py.File("floor_n.h5", "r+") as f:
+        f["samples/values"][:] = slope
+    name = look("l.json", {"ambient": [0, 0, 1]}, {"floor": {"image": "floor.h5", "normal_image": "floor_n.h5", "ambient": [1, 1, 1], "diffuse": [0, 0, 0]}},
+                ground={"height": height, "material": "floor", "size": 8})
+    run("modalrender", "t.h5", "r", "-f", "-q", "--look", name, "--size", "480x360", "--samples", 1, "--buffers", "colour,position,normal,object,triangle",
+        "--report", "r.json")
+    p = {k: np.load(f"r/{k}/000000.npy") for k in ("colour", "position", "normal", "object")}
+    floor = (p["object"] < 0) & (np.abs(p["position"][..., 2] - height) < 1e-5) & (np.abs(p["colour"]).max(2) > 0)
+    place = p["position"].astype(float)
+    inside = floor & (np.abs(place[..., :2] - 0.5) < 0.5 * side - 0.2).all(2)
+    beyond = floor & (np.abs(place[..., :2] - 0.5) > 0.5 * side + 0.3).any(2)
+    steps = [np.linalg.norm(np.diff(place, axis=k), axis=2) for k in (0, 1)]  # where a pixel is shorter than a cell
+    near = np.zeros_like(inside)
+    near[:-1, :-1] = (steps[0][:, :-1] < 0.08) & (steps[1][:-1] < 0.08)
+    near &= inside
+    n, want = samples_of("floor.h5", np.column_stack([place[near][:, :2], np.full(near.sum(), height)]))
+    off = np.abs(p["colour"][near][:n] - linear(want[:, :3])).max()
+    must(n > 3000 and off < 0.006 and len(np.unique(want, axis=0)) > 40, "the ground's colours are off by", off, n)
+    must(np.abs(p["normal"][inside] - slope).max() < 1e-3, "the ground's normals", np.abs(p["normal"][inside] - slope).max())
+    must(beyond.sum() > 500 and (p["colour"][beyond] == 1).all() and np.abs(p["normal"][beyond] - [0, 0, 1]).max() < 1e-6, "beyond the texture", beyond.sum())
+
+
 def render():
     def frames(source, folder, *words):
         run("modaldeform", source, folder, "-f", *words)
@@ -254,6 +285,7 @@ def render():
     off = np.abs(p["normal"][mine] - field(place) @ pose[:, :3].T)[near].max()
     must(off < 2e-3, "normals of a turned object", off)
     must((np.abs(p["colour"][p["object"] == 1] - [0.25, 0.5, 0.75]) < 1e-6).all(), "the other shape's colour")
+    render_ground(linear)
     # any number of threads, shares and samples; what is seen through; both together with an image
     for words in (("--samples", 8), ("--samples", 4, "--shadow", "hard")):
         for j in (1, 3):
@@ -270,7 +302,10 @@ def render():
     must(np.abs(p - [0.4, 0, 0.6]).max(2).min() < 1e-5 and np.abs(p[0, 0] - [0, 0, 1]).max() < 1e-6, "what is seen through", p[180, 240])
     # refused
     no = lambda material, says, code=3, **more: run("modalrender", "t.h5", "no", "--look", look("bad.json", material, **more), code=code, says=says)
-    no({"image": "tex.h5"}, "bad.json: material solid: tex.h5 is of a surface, not of the ground", ground={"material": "solid"})
+    no({"image": "tex.h5"}, "the ground: tex.h5 is on a shape; the ground needs a texture of its own", ground={"material": "solid"})
+    no({}, "the ground: floor.h5 has no value there", more={"floor": {"image": "floor.h5"}}, ground={"material": "floor", "height": 0.7, "size": 4})
+    no({}, "material solid: floor.h5 was built around another surface than that of shape 0", more={"solid": {"image": "floor.h5"}},
+       ground={"material": "solid", "height": -0.3, "size": 4})
     no({"image": "f.h5"}, "f.h5: colours need rgba8, not float3")
     no({"image": "other_tex.h5"}, "other_tex.h5: built around no surface of the basis")
     no({"image": "none.h5"}, "none.h5: ")

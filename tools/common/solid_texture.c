@@ -6,8 +6,8 @@
 #include "lib/model/user_surface.h"
 #include "lib/octree/build.h"
 
-modal_status tool_solid_texture_read(const char *path, const modal_basis *basis, modal_octree_file *file, uint8_t *wears, int32_t *n_wear,
-                                     modal_error *err)
+modal_status tool_solid_texture_read(const char *path, const modal_basis *basis, int anywhere, modal_octree_file *file, uint8_t *wears,
+                                     int32_t *n_wear, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_surface_mesh mesh = {0};
@@ -23,7 +23,8 @@ modal_status tool_solid_texture_read(const char *path, const modal_basis *basis,
         wears[i] = strcmp(text, file->octree.source_hash) == 0;
         *n_wear += wears[i];
     }
-    if (*n_wear == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: built around no surface of the basis, hash %s", path, file->octree.source_hash);
+    if (*n_wear == 0 && !anywhere)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: built around no surface of the basis, hash %s", path, file->octree.source_hash);
 done:
     modal_surface_mesh_free(&mesh);
     return status;

@@ -18,6 +18,7 @@ static const tool_option options[] = {
     {"folder", 0, "FOLDER", NULL,
      "Where `pipeline` writes its files, which go at once (default: TMPDIR, or /tmp).", TOOL_WRITES},
     {"surface", 0, "FILE", NULL, "What `octree` goes around (default: a torus): an .obj, .ply, .stl, .off or .vtk.", TOOL_READS},
+    {"depth", 0, "D", "0", "Only this depth of `octree`, from 6 on (default: 8 to 10, on a GPU to 12).", 0},
     {"plants", 0, "FOLDER", NULL, "What `plants` measures: made by tests/bench/grow_plants.py.", TOOL_READS},
     TOOL_OPTION_MEMORY_LIMIT,
     TOOL_OPTION_THREADS,
@@ -74,6 +75,7 @@ typedef struct request {
 static modal_status read_request(tool *t, request *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    int64_t depth;
     const tool_arguments *a = &t->arguments;
     for (int i = 0; i < a->n_operands; i++) {
         int found = 0;
@@ -90,6 +92,10 @@ static modal_status read_request(tool *t, request *r, modal_error *err)
     r->bench.quick = tool_count(a, "quick") > 0;
     r->bench.surface = tool_value(a, "surface");
     if (r->bench.surface && !r->chosen[OCTREE_PART]) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--surface: only with octree, %s", r->bench.surface);
+    MODAL_TRY(tool_integer(a, "depth", 0, 14, &depth, err));
+    r->bench.depth = (int)depth;
+    if (depth && !r->chosen[OCTREE_PART]) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--depth: only with octree, %lld", (long long)depth);
+    if (depth && depth < 6) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--depth: 6 to 14, %lld", (long long)depth);
     r->bench.plants = tool_value(a, "plants");
     if (r->bench.plants && !r->chosen[PLANTS_PART]) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--plants: only with plants, %s", r->bench.plants);
     r->bench.folder = tool_value(a, "folder");

@@ -18,6 +18,7 @@ typedef struct modal_bench_request {
     int64_t memory_limit;  /* bytes of main memory, 0: three quarters of what is free */
     const char *folder;    /* where `pipeline` makes its temporary files */
     const char *surface;   /* a file of what `octree` goes around, or NULL: a torus */
+    int depth;             /* the only one of `octree`, or 0 */
     const char *plants;    /* the folder of what `plants` measures, or NULL */
     FILE *text;            /* tables for people, or NULL */
 } modal_bench_request;

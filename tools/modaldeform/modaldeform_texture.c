@@ -87,7 +87,7 @@ modal_status modaldeform_read_texture(tool *t, const modaldeform_request *r, mod
     if (!r->texture_path) return MODAL_OK;
     const double start = tool_seconds();
     MODAL_TRY(modal_alloc(&wears, b->n_shapes, 1, "texture", err));
-    MODAL_TRY(tool_solid_texture_read(r->texture_path, b, &file, wears, &n_wear, err));
+    MODAL_TRY(tool_solid_texture_read(r->texture_path, b, 0, &file, wears, &n_wear, err));
     const modal_octree_channels channels = file.octree.channels;
     MODAL_TRY(check_formats(t, r, channels, err));
     MODAL_TRY(modal_octree_tables_make(&file.octree, &tables, err));

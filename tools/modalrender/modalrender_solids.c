@@ -53,18 +53,20 @@ done:
     return status;
 }
 
-static modal_status read_one(const modalrender_input *in, const char *name, int role, double cutoff, modalrender_texture texture, modalrender_solid *to,
-                             modal_error *err)
+/* on_ground: it is around the ground, which is no surface of the basis. */
+static modal_status read_one(const modalrender_input *in, const char *name, int on_ground, double cutoff, modalrender_texture texture,
+                             modalrender_solid *to, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_octree_file file = {0};
     char *path = NULL;
+    const int role = to->role;
     int32_t n_wear;
     MODAL_TRY(tool_look_image(&in->look, name, &path, err));
     MODAL_TRY(modal_alloc(&to->wears, in->basis.n_shapes, 1, "textures", err));
-    MODAL_TRY(tool_solid_texture_read(path, &in->basis, &file, to->wears, &n_wear, err));
+    MODAL_TRY(tool_solid_texture_read(path, &in->basis, on_ground, &file, to->wears, &n_wear, err));
     modal_octree *o = &file.octree;
-    to->name = name, to->role = role, to->cutoff = cutoff;
+    to->name = name, to->cutoff = cutoff;
     if (o->channels != MODAL_OCTREE_RGBA8 && (role == 0 || o->channels != MODAL_OCTREE_FLOAT3))
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: %s need rgba8%s, not %s", name, role ? "normals" : "colours", role ? " or float3" : "",
                    modal_octree_channels_name(o->channels));
@@ -91,17 +93,22 @@ static modal_status find(const modalrender_request *r, modalrender_input *in, co
     }
     if (in->n_solids == MODAL_RENDER_SOLIDS)
         return modal_error_set(err, MODAL_ERROR_INPUT, "%s: more than %d octree textures", name, MODAL_RENDER_SOLIDS);
-    return read_one(in, name, role, cutoff, r->texture, &in->solids[in->n_solids++], err);
+    modalrender_solid *to = &in->solids[in->n_solids++];
+    to->role = role;
+    return read_one(in, name, m == in->look.look.materials + in->look.look.ground_material, cutoff, r->texture, to, err);
 }
 
-/* Where a material's texture holds an image of its colours, and the material has none: the image, by the texture's charts. */
+/* Where a material's texture holds an image of its colours, and the material has none: the image, by the texture's charts, which the ground
+ * has not. */
 static modal_status take_held(tool *t, const modalrender_request *r, modalrender_input *in, int32_t material, modal_error *err)
 {
     const modal_look_material *m = &in->look.look.materials[material];
     int32_t *solids = in->solids_of_material[material], *images = in->textures.of_material[material];
     const modalrender_solid *solid = solids[0] >= 0 ? &in->solids[solids[0]] : NULL;
     in->charts_of_material[material] = -1;
-    if (solid && solid->texels && images[0] < 0 && images[1] < 0) {
+    if (material == in->look.look.ground_material) {
+        /* the texture itself */
+    } else if (solid && solid->texels && images[0] < 0 && images[1] < 0) {
         images[0] = solid->image;
         in->charts_of_material[material] = solids[0];
     } else if (solid && solid->texels && images[0] < 0) {

@@ -25,6 +25,7 @@ static const tool_option options[] = {
     {"filter", 0, "footprint|trilinear", "footprint", "Texels larger than the texture's cells get means, or the value at their centre.", 0},
     {"range", 0, "LOW,HIGH", "0,1", "Of a texture of numbers: which are black and white, in linear steps; float is grey, float3 red, green and blue.", 0},
     {"bits", 0, "8|16", "8", "Of a number in the image; 16: of a texture of numbers.", 0},
+    {"space", 0, "tangent|object", "tangent", "Of a texture of normals: in the frame of tangent, bitangent and normal, or in the object's coordinates.", 0},
     {"keep", 0, NULL, NULL, "Also keep the texture coordinates, the image and what each texel shows in TEX.h5, which is written anew, for `flow --images`.", 0},
     {"own-charts", 0, NULL, NULL, "Makes charts although the surface has texture coordinates.", 0},
     {"allow-overlap", 0, NULL, NULL, "Charts may overlap or leave the image: the first triangle counts, what is outside is cut off.", 0},
@@ -78,6 +79,7 @@ static modal_status check_charts(tool *t, const char *path, const modal_atlas *a
     if (a->n_beyond > 0) tool_warn(t, "%lld triangles have texture coordinates outside of [0, 1], cut off", (long long)a->n_beyond);
     if (a->n_flat > 0) tool_warn(t, "%lld triangles have no area in the image", (long long)a->n_flat);
     if (a->counts.outside > 0) tool_warn(t, "%lld texels are outside of the texture, they are black", (long long)a->counts.outside);
+    if (a->n_behind > 0) tool_warn(t, "%lld texels have a normal on the inner side of the surface", (long long)a->n_behind);
     const double n = (double)a->width * (double)a->height;
     tool_note(t, "%d x %d texels, %.1f %% covered", a->width, a->height, 100 * (double)a->counts.covered / n);
     json_object_set_new(t->report, "covered", json_integer(a->counts.covered));
@@ -119,7 +121,7 @@ static modal_status make_charts(tool *t, const char *path, int64_t size, modal_s
 /* A run: what is asked for, read and made. */
 typedef struct baking {
     const char *texture, *surface_path, *png_path;
-    int force, empty, trilinear, keep, bits, threads;
+    int force, empty, trilinear, object_space, tangents, keep, bits, threads;
     int64_t shape, size;
     double range[2];
     modal_device device;
@@ -143,6 +145,7 @@ static modal_status read_request(tool *t, baking *b, modal_error *err)
     MODAL_TRY(tool_integer(a, "size", 1, MODAL_BAKE_SIDE, &b->size, err));
     MODAL_TRY(read_word(t, "padding", "full", "none", &b->empty, err));
     MODAL_TRY(read_word(t, "filter", "footprint", "trilinear", &b->trilinear, err));
+    MODAL_TRY(read_word(t, "space", "tangent", "object", &b->object_space, err));
     MODAL_TRY(tool_parse_numbers(tool_value(a, "range"), 2, b->range, "--range", err));
     if (!(b->range[1] > b->range[0])) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--range: the second must be above the first, %s", tool_value(a, "range"));
     MODAL_TRY(tool_integer(a, "bits", 8, 16, &bits, err));
@@ -183,6 +186,10 @@ static modal_status read_inputs(const tool *t, baking *b, modal_error *err)
     if (o->channels == MODAL_OCTREE_RGBA8 && b->bits == 16) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--bits: 16 is for textures of numbers, %s has 8", b->texture);
     if (o->channels == MODAL_OCTREE_RGBA8 && tool_count(&t->arguments, "range"))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--range: is for textures of numbers, %s has colours", b->texture);
+    if (!o->normals && tool_count(&t->arguments, "space")) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--space: is for textures of normals, %s", b->texture);
+    b->tangents = o->normals && !b->object_space;
+    if (b->tangents && tool_count(&t->arguments, "range")) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--range: normals of --space tangent have none, %s", b->texture);
+    if (b->tangents) b->range[0] = -1, b->range[1] = 1;
     if (!tool_count(&t->arguments, "other-surface")) MODAL_TRY(modaltex_surface_check(b->surface_path, &b->surface, o, err));
     if (tool_count(&t->arguments, "own-charts") || !b->surface.triangle_uv) b->surface.n_uv = 0;
     if (b->surface.n_uv == 0) MODAL_TRY(tool_output_begin(&b->obj, b->names[1], b->force, err));
@@ -263,11 +270,11 @@ int modaltex_bake(int argc, char **argv)
     MODAL_TRY(begin(&b, &err));
     MODAL_TRY(read_inputs(&t, &b, &err));
     const modal_atlas_request request = {.surface = &b.surface, .width = (int32_t)b.size, .height = (int32_t)b.size, .by_footprint = !b.trilinear,
-                                         .fill = !b.empty, .range = {b.range[0], b.range[1]}};
+                                         .fill = !b.empty, .tangents = b.tangents, .range = {b.range[0], b.range[1]}};
     MODAL_TRY(bake(&t, &b, &request, &err));
     const double start = tool_seconds();
     MODAL_TRY(modaltex_write_png(&b.png, &b.picture, &err));
-    MODAL_TRY(modaltex_write_look(&b.look, name_of(b.png_path), b.obj.temporary ? name_of(b.names[1]) : NULL, &err));
+    MODAL_TRY(modaltex_write_look(&b.look, name_of(b.png_path), b.tangents, b.obj.temporary ? name_of(b.names[1]) : NULL, &err));
     if (b.obj.temporary) MODAL_TRY(modaltex_write_obj(&b.obj, &b.surface, &err));
     if (b.keep) MODAL_TRY(write_kept(&t, &b, &request, &err));
     MODAL_TRY(tool_outputs_commit(b.outputs, b.n_outputs, NULL, &err));

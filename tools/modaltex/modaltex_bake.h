@@ -19,8 +19,9 @@ void modaltex_picture_free(modaltex_picture *picture);
 
 /* Into the output's temporary file; errors name its path. */
 modal_status modaltex_write_png(const tool_output *output, const modaltex_picture *picture, modal_error *err);
-/* A look whose only material shows `image`; `charts` (or NULL) is a surface with the texture coordinates. Both as names beside the look. */
-modal_status modaltex_write_look(const tool_output *output, const char *image, const char *charts, modal_error *err);
+/* A look whose only material shows `image`, or turns its normals by it; `charts` (or NULL) is a surface with the texture coordinates. Both as
+ * names beside the look. */
+modal_status modaltex_write_look(const tool_output *output, const char *image, int normals, const char *charts, modal_error *err);
 /* The surface with its texture coordinates; numbers are read back as they are. */
 modal_status modaltex_write_obj(const tool_output *output, const modal_surface_mesh *surface, modal_error *err);
 

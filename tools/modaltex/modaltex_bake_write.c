@@ -66,9 +66,9 @@ done:
     return status;
 }
 
-modal_status modaltex_write_look(const tool_output *output, const char *image, const char *charts, modal_error *err)
+modal_status modaltex_write_look(const tool_output *output, const char *image, int normals, const char *charts, modal_error *err)
 {
-    json_t *look = json_pack("{s:i, s:{s:{s:s}}, s:s}", "look", 1, "materials", "baked", "image", image, "default", "baked");
+    json_t *look = json_pack("{s:i, s:{s:{s:s}}, s:s}", "look", 1, "materials", "baked", normals ? "normal_image" : "image", image, "default", "baked");
     if (look && charts) json_object_set_new(look, "uv", json_pack("[s]", charts));
     char *text = look ? json_dumps(look, JSON_INDENT(2) | JSON_PRESERVE_ORDER) : NULL;
     json_decref(look);
