@@ -145,8 +145,8 @@ modal_reading *modal_reading_delete(modal_reading *r)
         pthread_join(r->worker, NULL);
     }
     if (r->stream) modal_device_stream_wait(&r->slots.device, r->stream, NULL);
+    modal_device_stream_delete(&r->slots.device, &r->stream); /* before the slots, which forget their device */
     modal_slots_free(&r->slots);
-    modal_device_stream_delete(&r->slots.device, &r->stream);
     modal_ring_free(&r->read);
     modal_ring_free(&r->worked);
     modal_free(&r);

@@ -41,6 +41,13 @@ static void need(modal_status status, const modal_error *err)
     exit(1);
 }
 
+static void need_room(const harness *h, int n)
+{
+    if (n < HARNESS_ARRAYS) return;
+    fprintf(stderr, "harness: %s: a case has more arrays than HARNESS_ARRAYS, %d\n", h->label, HARNESS_ARRAYS);
+    exit(1);
+}
+
 static void clear(harness *h)
 {
     for (int i = 0; i < h->n_inputs; i++) modal_device_free(h->device, &h->inputs[i]);
@@ -75,7 +82,7 @@ void harness_fail(harness *h, const char *format, ...)
 const void *harness_input(harness *h, const void *data, int64_t bytes, int64_t shift)
 {
     modal_error err = {0};
-    if (h->n_inputs == HARNESS_ARRAYS) abort();
+    need_room(h, h->n_inputs);
     void **allocation = &h->inputs[h->n_inputs++];
     need(modal_device_alloc(h->device, allocation, bytes + shift, 1, "input", &err), &err);
     unsigned char *memory = *allocation;
@@ -87,7 +94,7 @@ const void *harness_input(harness *h, const void *data, int64_t bytes, int64_t s
 harness_output *harness_new_output(harness *h, int64_t count, int64_t shift, const float *initial)
 {
     modal_error err = {0};
-    if (h->n_outputs == HARNESS_ARRAYS) abort();
+    need_room(h, h->n_outputs);
     harness_output *out = &h->outputs[h->n_outputs++];
     memset(out, 0, sizeof *out);
     out->count = count;

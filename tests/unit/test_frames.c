@@ -239,6 +239,23 @@ static modal_status look(void *self, int64_t first, modal_frames *frames, modal_
     return r->sink_fails_at >= 0 && r->next > r->sink_fails_at ? modal_error_set(err, MODAL_ERROR_SYSTEM, "sink fails") : MODAL_OK;
 }
 
+/* A device's streams, as a GPU has them: each is given back, to the device that made it. */
+static int n_streams;
+
+static modal_status stream_new(modal_stream **stream, modal_error *err)
+{
+    (void)err;
+    *stream = (modal_stream *)&n_streams;
+    n_streams++;
+    return MODAL_OK;
+}
+
+static void stream_delete(modal_stream *stream)
+{
+    assert_ptr_equal(stream, &n_streams);
+    n_streams--;
+}
+
 static modal_status run_reading(reader *r, const modal_progress *progress, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -259,12 +276,16 @@ static modal_status run_reading(reader *r, const modal_progress *progress, modal
         assert_int_equal(modal_frame_plan_add(&plan, &array, POINTS, arrays[i].place, NULL), MODAL_OK);
     }
     MODAL_TRY(modal_device_open(&device, "cpu", err));
+    modal_device_interface interface = *device.interface;
+    interface.stream_new = stream_new, interface.stream_delete = stream_delete;
+    device.interface = &interface;
     MODAL_TRY(modal_reading_new(&reading, &request, &source, err));
     status = modal_frames_run(&source, 1, &step, 0, LONG, progress, NULL, err);
     modal_reading_seconds(reading, &reads, &works);
     assert_true(reads >= 0 && works >= 0);
 done:
     modal_reading_delete(reading);
+    assert_int_equal(n_streams, 0);
     return status;
 }
 
