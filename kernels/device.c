@@ -8,6 +8,7 @@
 #include <omp.h>
 #endif
 
+#include "kernels/device_interface.h"
 #include "lib/base/cores.h"
 #include "lib/base/memory.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine that a back end computes on: its memory, its queues of work (streams) and marks in
- * them (events), behind one interface, so that the engine has one code path for all back ends.
+/* What is done with the machine that a back end computes on (modal_device, kernels/registry.h): its memory, its queues of work
+ * (streams) and marks in them (events), behind one interface, so that the engine has one code path for all back ends.
  *
  * "ref" and "cpu" work in main memory: a copy is a memcpy, a stream and an event are NULL, work is
  * done when the call returns. "cuda:N" works in the memory of CUDA device N; copies and kernels are
@@ -17,24 +17,9 @@
 extern "C" {
 #endif
 
+typedef struct modal_device modal_device; /* kernels/registry.h */
 typedef struct modal_stream modal_stream; /* cudaStream_t, or NULL */
 typedef struct modal_event modal_event;   /* cudaEvent_t, or NULL */
-struct modal_kernels;
-struct modal_device_interface;
-
-enum { MODAL_DEVICE_NAME = 16, MODAL_DEVICE_HARDWARE = 128 };
-
-/* Plain data: it may be copied, and owns nothing. */
-typedef struct modal_device {
-    char name[MODAL_DEVICE_NAME];         /* "ref", "cpu", "cuda:0" */
-    char hardware[MODAL_DEVICE_HARDWARE]; /* the name of the processor or GPU */
-    int ordinal;                          /* number of the CUDA device, 0 otherwise */
-    int n_threads;                        /* OpenMP threads of the CPU back end */
-    int shares_memory;                    /* nonzero: device memory is main memory */
-    int64_t shared_bytes;                 /* of a CUDA device: shared memory that one block can have */
-    const struct modal_kernels *kernels;  /* its operations, kernels/registry.h */
-    const struct modal_device_interface *interface;
-} modal_device;
 
 /* Makes the device the calling thread's own: to be called in every thread before it launches operations (the current CUDA
  * device and OpenMP's thread number belong to a thread), and best before every batch or step: the thread number becomes
@@ -85,37 +70,6 @@ modal_status modal_device_stream_wait_event(const modal_device *device, modal_st
                                             modal_event *event, modal_error *err);
 modal_status modal_device_event_wait(const modal_device *device, modal_event *event,
                                      modal_error *err);
-
-/* What a kind of device implements; sizes are already checked. */
-typedef struct modal_device_interface {
-    modal_status (*select)(const modal_device *, modal_error *);
-    modal_status (*free_bytes)(const modal_device *, int64_t *, modal_error *);
-    modal_status (*alloc)(void **, int64_t bytes, const char *what, modal_error *);
-    void (*free)(void *);
-    modal_status (*alloc_host)(void **, int64_t bytes, const char *what, modal_error *);
-    void (*free_host)(void *);
-    modal_status (*copy_in)(void *, const void *, int64_t, modal_stream *, modal_error *);
-    modal_status (*copy_out)(void *, const void *, int64_t, modal_stream *, modal_error *);
-    modal_status (*copy)(void *, const void *, int64_t, modal_stream *, modal_error *);
-    modal_status (*fill)(void *, unsigned char, int64_t, modal_stream *, modal_error *);
-    modal_status (*stream_new)(modal_stream **, modal_error *);
-    void (*stream_delete)(modal_stream *);
-    modal_status (*stream_wait)(modal_stream *, modal_error *);
-    modal_status (*event_new)(modal_event **, modal_error *);
-    void (*event_delete)(modal_event *);
-    modal_status (*event_record)(modal_event *, modal_stream *, modal_error *);
-    modal_status (*stream_wait_event)(modal_stream *, modal_event *, modal_error *);
-    modal_status (*event_wait)(modal_event *, modal_error *);
-} modal_device_interface;
-
-extern const modal_device_interface modal_host_interface;
-
-#ifdef MODAL_HAVE_CUDA
-extern const modal_device_interface modal_cuda_interface;
-/* Number of CUDA devices that can be used; where some or all cannot, `reason` says why. */
-int modal_cuda_device_count(char *reason, size_t reason_bytes);
-void modal_cuda_device_hardware(int ordinal, char hardware[MODAL_DEVICE_HARDWARE]);
-#endif
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,7 @@
 
 #include "kernels/cuda_check.cuh"
 #include "kernels/cuda_machine.h"
-#include "kernels/device.h"
+#include "kernels/device_interface.h"
 
 namespace {
 

@@ -13,7 +13,7 @@
 
 #include "kernels/cpu.h"
 #include "kernels/cuda_machine.h"
-#include "kernels/device.h"
+#include "kernels/device_interface.h"
 
 enum { REF, CPU, CUDA };
 

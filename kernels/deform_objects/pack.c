@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/device.h"
+#include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/base/tile.h"
 

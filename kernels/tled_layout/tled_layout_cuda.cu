@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/cuda_check.cuh"
+#include "kernels/device.h"
 #include "kernels/cuda_machine.h"
 #include "kernels/tled_layout/tled_fans.h"
 #include "kernels/tled_layout/tled_remotes.h"

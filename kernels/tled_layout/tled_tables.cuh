@@ -6,7 +6,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/cuda_machine.h"
-#include "kernels/device.h"
+#include "kernels/registry.h"
 #include "kernels/tled_layout/tled_layout.h"
 #include "kernels/tled_layout/tled_patches.h"
 #include "kernels/tled_step/tled_step.h"

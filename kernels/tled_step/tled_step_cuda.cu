@@ -2,6 +2,7 @@
 #include "kernels/tled_step/tled_step.h"
 
 #include "kernels/cuda_check.cuh"
+#include "kernels/device.h"
 #include "kernels/tled_step/tled_account.cuh"
 #include "kernels/tled_step/tled_resident.cuh"
 #include "kernels/tled_step/tled_stiffest.cuh"

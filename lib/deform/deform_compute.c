@@ -3,9 +3,9 @@
  * the copies have the same source and target and do nothing. */
 #include "kernels/deform_normals/deform_normals.h"
 #include "kernels/deform_objects/deform_objects.h"
+#include "kernels/device.h"
 #include "kernels/normals_placed/normals_placed.h"
 #include "kernels/normals_rigid/normals_rigid.h"
-#include "kernels/reorder/reorder.h"
 #include "kernels/speed/speed.h"
 #include "kernels/tangents_dynamic/tangents_dynamic.h"
 #include "kernels/tangents_rigid/tangents_rigid.h"
@@ -67,18 +67,8 @@ static modal_status deform_columns(deform_engine *d, const deform_unit *s,
         MODAL_TRY(modal_deform_range_begin(d, s, tile, end, &part.modal_matrix, err));
         MODAL_TRY(kernels->deform(&part, d->compute, err));
         MODAL_TRY(modal_deform_range_end(d, err));
-        const float *const from[] = {part.positions, part.displacement};
-        float *const to[] = {whole->positions, whole->displacement};
-        for (int k = 0; k < 2; k++) {
-            if (!to[k]) continue;
-            const modal_reorder_task place = {.n_vertices = part.n_vertices,
-                                              .n_columns = whole->n_columns,
-                                              .width = 3,
-                                              .in = from[k],
-                                              .base = s->d_column_base,
-                                              .out = to[k] + first * 3};
-            MODAL_TRY(kernels->reorder(&place, d->compute, err));
-        }
+        MODAL_TRY(modal_deform_keep(d, s, &part, part.positions, whole->positions + first * 3, err));
+        if (whole->displacement) MODAL_TRY(modal_deform_keep(d, s, &part, part.displacement, whole->displacement + first * 3, err));
     }
 done:
     return status;
@@ -202,32 +192,6 @@ done:
     return status;
 }
 
-/* Outputs that are in scratch arrays, into the frames. */
-static modal_status reorder_outputs(deform_engine *d, const deform_chunk *chunk, int points, modal_error *err)
-{
-    const deform_slot *slot = chunk->slot;
-    const deform_unit *s = chunk->unit;
-    const int64_t count = chunk->whole.n_columns;
-    const int placed = slot->d_out[DEFORM_NORMALS] && modal_deform_places_unit(d, s, count);
-    for (int k = 0; k < DEFORM_OUTPUTS; k++) {
-        if (!slot->d_out[k] || k == DEFORM_SPEED || (placed && (k == DEFORM_POSITIONS || k == DEFORM_NORMALS)) ||
-            (!points && (k == DEFORM_POSITIONS || k == DEFORM_DISPLACEMENT)))
-            continue;
-        const modal_reorder_task reorder = {.n_vertices = s->n_vertices,
-                                            .n_columns = count,
-                                            .width = (int32_t)modal_deform_width(k),
-                                            .in = d->d_scratch[k],
-                                            .source = s->d_source,
-                                            .target = s->scatters ? s->d_user : s->d_target,
-                                            .base = chunk->base,
-                                            .out = slot->d_out[k],
-                                            .nonfinite = slot->h_nonfinite};
-        const modal_status status = d->device.kernels->reorder(&reorder, d->compute, err);
-        if (status != MODAL_OK) return status;
-    }
-    return MODAL_OK;
-}
-
 /* Columns [first, first + count) of a unit. */
 static modal_status compute_chunk(deform_engine *d, const deform_slot *slot, const deform_unit *s, int64_t first, int64_t count,
                                   modal_error *err)
@@ -256,7 +220,7 @@ static modal_status compute_chunk(deform_engine *d, const deform_slot *slot, con
     if (s->scatters) MODAL_TRY(modal_deform_scatter(d, &chunk, in_ranges, err));
     MODAL_TRY(compute_positions(d, &chunk, err));
     MODAL_TRY(compute_surface(d, slot, s, count, chunk.whole.poses, err));
-    MODAL_TRY(reorder_outputs(d, &chunk, !in_ranges, err));
+    MODAL_TRY(modal_deform_reorder(d, &chunk, !in_ranges, err));
     if (chunk.q_rates && !s->scatters) MODAL_TRY(compute_speed(d, &chunk, err));
 done:
     return status;

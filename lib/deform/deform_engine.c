@@ -2,6 +2,7 @@
 /* One device: construction, and its slots on their way round the ring (lib/frames/ring.h). */
 #include <string.h>
 
+#include "kernels/device.h"
 #include "lib/base/memory.h"
 #include "lib/deform/deform_private.h"
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/device.h"
 #include "kernels/device_list.h"
 #include "lib/base/finite.h"
 #include "lib/base/memory.h"

@@ -4,6 +4,7 @@
  * two buffers the next range is read and copied while the last one is used. */
 #include <string.h>
 
+#include "kernels/device.h"
 #include "lib/base/memory.h"
 #include "lib/deform/deform_private.h"
 

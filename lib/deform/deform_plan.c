@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernels/device.h"
 #include "lib/base/memory.h"
 #include "lib/deform/deform_private.h"
 

@@ -5,7 +5,6 @@
 
 #include "kernels/deform/deform.h"
 #include "kernels/deform_objects/pack.h"
-#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/deform/deform.h"
 #include "lib/frames/ring.h"
@@ -177,7 +176,12 @@ typedef struct deform_chunk {
     const int64_t *base;               /* the first point of each column in the frames */
 } deform_chunk;
 
-/* deform_scatter.c: of a unit that scatters, into the frames: positions and displacements where `points` is nonzero, and speeds. */
+/* deform_scatter.c: a part of a unit's vertices, 3 floats each in every column, into scratch arrays of all of them, from `to` on. */
+modal_status modal_deform_keep(deform_engine *engine, const deform_unit *unit, const modal_deform_task *part, const float *from, float *to,
+                               modal_error *err);
+/* What is in scratch arrays, but for speeds, into the frames; positions and displacements where `points` is nonzero. */
+modal_status modal_deform_reorder(deform_engine *engine, const deform_chunk *chunk, int points, modal_error *err);
+/* Of a unit that scatters, into the frames: positions and displacements where `points` is nonzero, and speeds. */
 modal_status modal_deform_scatter(deform_engine *engine, const deform_chunk *chunk, int points, modal_error *err);
 
 /* MODAL_ERROR_INTERRUPTED where the caller has cancelled the frame. */

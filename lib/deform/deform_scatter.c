@@ -1,10 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Columns of a shape whose two orders are near each other, where device memory is main memory: ranges of its tiles, whose
- * positions, displacements and speeds go straight into the frames while they are in a cache. */
+/* The way into the frames: of whole scratch arrays, and of columns of a shape whose two orders are near each other, where device
+ * memory is main memory: ranges of its tiles, whose positions, displacements and speeds go straight into the frames while they are
+ * in a cache. */
 #include "kernels/deform/deform.h"
 #include "kernels/reorder/reorder.h"
 #include "kernels/speed/speed.h"
 #include "lib/deform/deform_private.h"
+
+modal_status modal_deform_keep(deform_engine *d, const deform_unit *s, const modal_deform_task *part, const float *from, float *to,
+                               modal_error *err)
+{
+    const modal_reorder_task keep = {.n_vertices = part->n_vertices,
+                                     .n_columns = part->n_columns,
+                                     .width = 3,
+                                     .in = from,
+                                     .base = s->d_column_base,
+                                     .out = to};
+    return d->device.kernels->reorder(&keep, d->compute, err);
+}
+
+modal_status modal_deform_reorder(deform_engine *d, const deform_chunk *chunk, int points, modal_error *err)
+{
+    const deform_slot *slot = chunk->slot;
+    const deform_unit *s = chunk->unit;
+    const int64_t count = chunk->whole.n_columns;
+    const int placed = slot->d_out[DEFORM_NORMALS] && modal_deform_places_unit(d, s, count);
+    for (int k = 0; k < DEFORM_OUTPUTS; k++) {
+        if (!slot->d_out[k] || k == DEFORM_SPEED || (placed && (k == DEFORM_POSITIONS || k == DEFORM_NORMALS)) ||
+            (!points && (k == DEFORM_POSITIONS || k == DEFORM_DISPLACEMENT)))
+            continue;
+        const modal_reorder_task reorder = {.n_vertices = s->n_vertices,
+                                            .n_columns = count,
+                                            .width = (int32_t)modal_deform_width(k),
+                                            .in = d->d_scratch[k],
+                                            .source = s->d_source,
+                                            .target = s->scatters ? s->d_user : s->d_target,
+                                            .base = chunk->base,
+                                            .out = slot->d_out[k],
+                                            .nonfinite = slot->h_nonfinite};
+        const modal_status status = d->device.kernels->reorder(&reorder, d->compute, err);
+        if (status != MODAL_OK) return status;
+    }
+    return MODAL_OK;
+}
 
 /* A range: vertices [first, first + part.n_vertices) of the columns of a chunk. */
 typedef struct range {
@@ -46,15 +84,7 @@ static modal_status scatter_points(deform_engine *d, const range *r, modal_error
     MODAL_TRY(d->device.kernels->deform(&part, d->compute, err));
     if (slot->d_out[DEFORM_POSITIONS]) MODAL_TRY(put(d, r, DEFORM_POSITIONS, part.positions, err));
     if (part.displacement) MODAL_TRY(put(d, r, DEFORM_DISPLACEMENT, part.displacement, err));
-    if (kept && part.positions != kept) {
-        const modal_reorder_task keep = {.n_vertices = part.n_vertices,
-                                         .n_columns = part.n_columns,
-                                         .width = 3,
-                                         .in = part.positions,
-                                         .base = r->chunk->unit->d_column_base,
-                                         .out = kept};
-        MODAL_TRY(d->device.kernels->reorder(&keep, d->compute, err));
-    }
+    if (kept && part.positions != kept) MODAL_TRY(modal_deform_keep(d, r->chunk->unit, &part, part.positions, kept, err));
 done:
     return status;
 }

@@ -2,6 +2,7 @@
 /* A shape's arrays on the device: converted once, from float64 where the basis has float64. */
 #include <string.h>
 
+#include "kernels/device.h"
 #include "kernels/normals_dynamic/normals_dynamic.h"
 #include "kernels/tangents_dynamic/tangents_dynamic.h"
 #include "lib/base/memory.h"

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/device.h"
 #include "lib/forest/forest_private.h"
 
 /* Statics have no inertia to lead Newton's method, and its Jacobian leaves out how frames turn. */

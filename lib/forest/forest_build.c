@@ -2,6 +2,7 @@
 /* Puts the objects of a basis in the order of their trees, and their tables and state on the device. */
 #include <string.h>
 
+#include "kernels/device.h"
 #include "kernels/reduced_step/reduced_force.h"
 #include "lib/base/memory.h"
 #include "lib/forest/forest_private.h"

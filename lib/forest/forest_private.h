@@ -3,7 +3,6 @@
 #ifndef MODAL_FOREST_FOREST_PRIVATE_H
 #define MODAL_FOREST_FOREST_PRIVATE_H
 
-#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/forest/forest.h"
 #include "lib/forest/small_motion.h"

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "kernels/device.h"
 #include "lib/base/memory.h"
 #include "lib/frames/slots.h"
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "kernels/device.h"
 #include "kernels/encode/encode.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"

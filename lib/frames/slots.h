@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "kernels/device.h"
+#include "kernels/registry.h"
 #include "lib/frames/plan.h"
 #include "lib/frames/ring.h"
 

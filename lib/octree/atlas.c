@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 

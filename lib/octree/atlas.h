@@ -3,9 +3,9 @@
 #ifndef MODAL_OCTREE_ATLAS_H
 #define MODAL_OCTREE_ATLAS_H
 
-#include "kernels/device.h"
 #include "kernels/octree_bake/octree_bake.h"
 #include "kernels/push_pull/push_pull.h"
+#include "kernels/registry.h"
 #include "lib/model/octree_atlas.h"
 #include "lib/model/volume_mesh.h"
 #include "lib/octree/mipmaps.h"

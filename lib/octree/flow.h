@@ -5,7 +5,7 @@
 #ifndef MODAL_OCTREE_FLOW_H
 #define MODAL_OCTREE_FLOW_H
 
-#include "kernels/device.h"
+#include "kernels/operations.h"
 #include "lib/model/octree_atlas.h"
 #include "lib/model/octree_flow.h"
 #include "lib/octree/sheets.h"

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/device.h"
 #include "lib/oscillators/exact_private.h"
 
 /* ---- loads in time ---- */

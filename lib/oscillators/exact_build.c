@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/device.h"
 #include "lib/base/memory.h"
 #include "lib/oscillators/exact_private.h"
 #include "lib/scene/places.h"

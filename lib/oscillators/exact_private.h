@@ -3,7 +3,6 @@
 #ifndef MODAL_OSCILLATORS_EXACT_PRIVATE_H
 #define MODAL_OSCILLATORS_EXACT_PRIVATE_H
 
-#include "kernels/device.h"
 #include "kernels/linear_step/linear_step.h"
 #include "kernels/registry.h"
 #include "lib/oscillators/exact.h"

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "kernels/device.h"
 #include "lib/base/memory.h"
 #include "tests/bench/bench_cpu.h"
 #include "tests/bench/opponents/opponents.h"

@@ -14,7 +14,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "tests/bench/noise.h"
 #include "tests/bench/worse.h"

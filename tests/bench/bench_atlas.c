@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/device.h"
 #include "kernels/push_pull/push_pull.h"
 #include "lib/base/memory.h"
 #include "lib/octree/atlas.h"

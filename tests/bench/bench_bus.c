@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/device.h"
 #include "kernels/encode/encode.h"
 #include "lib/base/memory.h"
 #include "tests/bench/bench.h"

@@ -3,6 +3,7 @@
  * written once: of a sample its mask, area, steering (16), liquid before and after, wetness twice, and 4 of each neighbour. */
 #include <math.h>
 
+#include "kernels/device.h"
 #include "lib/base/memory.h"
 #include "lib/octree/connect.h"
 #include "lib/octree/flow.h"

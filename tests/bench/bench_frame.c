@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/deform/deform.h"
+#include "kernels/device.h"
 #include "kernels/normals_dynamic/normals_dynamic.h"
 #include "kernels/world_transform/world_transform.h"
 #include "lib/base/memory.h"

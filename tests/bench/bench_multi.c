@@ -7,6 +7,7 @@
 
 #include "kernels/deform/deform.h"
 #include "kernels/deform_objects/deform_objects.h"
+#include "kernels/device.h"
 #include "kernels/modal_sum/modal_sum.h"
 #include "lib/base/memory.h"
 #include "tests/bench/bench.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "formats/meshes/surface_read.h"
+#include "kernels/device.h"
 #include "kernels/octree_lookup/octree_lookup.h"
 #include "lib/base/memory.h"
 #include "lib/octree/build.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/deform_normals/deform_normals.h"
+#include "kernels/device.h"
 #include "kernels/normals_placed/normals_placed.h"
 #include "kernels/normals_rigid/normals_rigid.h"
 #include "kernels/reorder/reorder.h"

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "formats/sequences/sequence_vtkhdf.h"
+#include "kernels/device.h"
 #include "lib/base/memory.h"
 #include "lib/deform/deform.h"
 #include "lib/frames/slots.h"

@@ -17,6 +17,7 @@
 #include "formats/basis/basis_h5.h"
 #include "formats/json/look.h"
 #include "formats/json/scene.h"
+#include "kernels/device.h"
 #include "kernels/device_held.h"
 #include "lib/base/memory.h"
 #include "lib/deform/source.h"

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "formats/json/look.h"
+#include "kernels/device.h"
 #include "kernels/shadow_view/shadow_view.h"
 #include "lib/base/memory.h"
 #include "lib/deform/source.h"

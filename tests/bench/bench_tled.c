@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/device.h"
 #include "kernels/tled_step/tled_step.h"
 #include "lib/base/memory.h"
 #include "tests/bench/bench.h"

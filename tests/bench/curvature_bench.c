@@ -15,6 +15,7 @@
 #include "kernels/curvature_fit/curvature_fit.h"
 #include "kernels/curvature_ring/curvature_ring.h"
 #include "kernels/curvature_tensor/curvature_tensor.h"
+#include "kernels/device.h"
 #include "kernels/normals_corner/normals_corner.h"
 #include "kernels/tensor_smooth/tensor_smooth.h"
 #include "lib/base/memory.h"

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "kernels/device.h"
 #include "kernels/shade/shade.h"
 #include "kernels/shadow_blur/shadow_blur.h"
 #include "kernels/shadow_view/shadow_view.h"

@@ -12,7 +12,6 @@
 #include "kernels/curvature_derivative/curvature_derivative.h"
 #include "kernels/curvature_fit/curvature_fit.h"
 #include "kernels/curvature_ring/curvature_ring.h"
-#include "kernels/device.h"
 #include "kernels/normals_corner/normals_corner.h"
 #include "kernels/registry.h"
 #include "kernels/tensor_smooth/tensor_smooth.h"

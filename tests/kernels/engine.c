@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/device.h"
 #include "lib/base/memory.h"
 #include "lib/deform/deform.h"
 #include "tests/kernels/harness.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fused operation gives the bytes of the three that it stands for, which have programs of their own; here against
- * the oracle of normals, too. */
+/* The fused operation gives the bytes of normals_dynamic, in their places; here against the oracle of normals, too. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "kernels/device.h"
 #include "kernels/normals_placed/normals_placed.h"
-#include "kernels/reorder/reorder.h"
 #include "tests/kernels/normals_mesh.h"
 
 enum { LOCAL = 128 };
@@ -25,27 +24,10 @@ static void order_vertices(harness *h, int64_t n, int kind, int32_t *target)
     }
 }
 
-/* By the three operations, into arrays of the same kind. */
-static void by_three(harness *h, const modal_normals_placed_task *task, float *positions, float *normals, int32_t *nonfinite)
+/* The column's floats go to their places in an array of frames; target NULL: as they lie. */
+static void place(const float *values, int64_t n, const int32_t *target, int64_t base, float *frames)
 {
-    modal_error err = {0};
-    const int64_t floats = 3 * task->surface.n_vertices * task->surface.n_columns;
-    harness_output *stored = harness_new_output(h, floats, 0, NULL);
-    modal_normals_dynamic_task surface = task->surface;
-    surface.normals = stored->device;
-    harness_ok(h, h->kernels->normals_dynamic(&surface, h->stream, &err), &err);
-    modal_reorder_task place = {.n_vertices = surface.n_vertices,
-                                .n_columns = surface.n_columns,
-                                .width = 3,
-                                .in = surface.positions,
-                                .base = task->base,
-                                .out = positions,
-                                .target = task->target,
-                                .nonfinite = nonfinite};
-    harness_ok(h, h->kernels->reorder(&place, h->stream, &err), &err);
-    place.in = surface.normals;
-    place.out = normals;
-    harness_ok(h, h->kernels->reorder(&place, h->stream, &err), &err);
+    for (int64_t v = 0; v < n; v++) memcpy(frames + 3 * (base + (target ? target[v] : v)), values + 3 * v, 3 * sizeof *frames);
 }
 
 /* The ring of the places, whose vertices are source[place]: on the device. */
@@ -91,9 +73,9 @@ static void check(harness *h, int64_t n, int64_t columns, int order, int shift, 
         .base = harness_input(h, base, columns * 8, shift * 8)};
     const void *ring_offsets = harness_input(h, m.ring_offsets, ((n + 31) / 32 + 1) * 8, 0);
     const void *ring = harness_input(h, m.ring, m.ring_offsets[(n + 31) / 32] * 128, 0);
-    enum { FROM_CORNERS, AGAIN, FROM_RING, GATHERED, BY_THREE, RUNS };
+    enum { FROM_CORNERS, AGAIN, FROM_RING, GATHERED, RUNS };
     int32_t *found[RUNS] = {NULL};
-    harness_output *out[RUNS][2];
+    harness_output *out[RUNS][2], *expected[2];
     for (int i = 0; i < RUNS; i++) {
         for (int k = 0; k < 2; k++) out[i][k] = harness_new_output(h, 3 * points, shift, NULL);
         harness_ok(h, modal_device_alloc_host(h->device, &found[i], 1, sizeof **found, "flag", &err), &err);
@@ -105,14 +87,20 @@ static void check(harness *h, int64_t n, int64_t columns, int order, int shift, 
         task.positions = out[i][0]->device;
         task.normals = out[i][1]->device;
         task.nonfinite = i == AGAIN ? NULL : found[i];
-        if (i != BY_THREE)
-            harness_ok(h, h->kernels->normals_placed(&task, h->stream, &err), &err);
-        else
-            by_three(h, &task, out[i][0]->device, out[i][1]->device, found[i]);
+        harness_ok(h, h->kernels->normals_placed(&task, h->stream, &err), &err);
     }
+    for (int k = 0; k < 2; k++) expected[k] = harness_new_output(h, 3 * points, 0, NULL);
+    harness_output *stored = harness_new_output(h, 3 * n * columns, 0, NULL);
+    task.surface.ring_offsets = NULL, task.surface.ring = NULL;
+    task.surface.normals = stored->device;
+    harness_ok(h, h->kernels->normals_dynamic(&task.surface, h->stream, &err), &err);
     harness_fetch(h);
+    for (int64_t c = 0; c < columns; c++) {
+        place(x + 3 * c * n, n, order ? target : NULL, base[c], expected[0]->host);
+        place(stored->host + 3 * c * n, n, order ? target : NULL, base[c], expected[1]->host);
+    }
     for (int k = 0; k < 2; k++)
-        for (int i = 1; i < RUNS; i++) harness_same(h, k ? "normals" : "positions", out[0][k], out[i][k]);
+        for (int i = 0; i < RUNS; i++) harness_same(h, k ? "normals" : "positions", expected[k], out[i][k]);
     for (int i = 0; i < RUNS; i++) {
         if (*found[i] != (odd >= 0 && i != AGAIN)) harness_fail(h, "run %d: the flag is %d", i, *found[i]);
         modal_device_free_host(h->device, &found[i]);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/device.h"
 #include "kernels/pair_sum/pair_sum.h"
 #include "tests/kernels/harness.h"
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/device.h"
 #include "kernels/reduced_step/reduced_force.h"
 #include "tests/kernels/harness.h"
 

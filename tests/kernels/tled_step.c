@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/device.h"
 #include "tests/kernels/tled_solids.h"
 
 typedef struct state {

@@ -11,7 +11,6 @@
 
 #include "kernels/curvature_ring/curvature_ring.h"
 #include "kernels/curvature_tensor/curvature_tensor.h"
-#include "kernels/device.h"
 #include "kernels/normals_corner/normals_corner.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"

@@ -13,7 +13,6 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/deform/deform.h"

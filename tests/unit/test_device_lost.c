@@ -12,8 +12,7 @@
 #include <cmocka.h>
 
 #include "formats/json/look.h"
-#include "kernels/device.h"
-#include "kernels/registry.h"
+#include "kernels/device_interface.h"
 #include "lib/base/memory.h"
 #include "lib/deform/source.h"
 #include "lib/render/camera.h"

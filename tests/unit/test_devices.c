@@ -7,9 +7,8 @@
 #include <cmocka.h>
 
 #include "kernels/cuda_machine.h"
-#include "kernels/device.h"
 #include "kernels/device_held.h"
-#include "kernels/registry.h"
+#include "kernels/device_interface.h"
 
 static void test_code_runs(void **state)
 {

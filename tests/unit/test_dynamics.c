@@ -12,7 +12,6 @@
 
 #include <cmocka.h>
 
-#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/forest/simulate.h"

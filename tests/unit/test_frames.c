@@ -12,7 +12,6 @@
 #include <cmocka.h>
 
 #include "lib/base/memory.h"
-#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/frames/frames.h"
 #include "lib/frames/reading.h"

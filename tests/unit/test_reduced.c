@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/reduced/derivatives.h"

@@ -11,7 +11,6 @@
 
 #include <cmocka.h>
 
-#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/measure.h"

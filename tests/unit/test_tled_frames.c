@@ -10,7 +10,6 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/tled/frames.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/common/back_ends.h"
 
-#include "kernels/device.h"
 #include "kernels/registry.h"
 
 void tool_print_back_ends(FILE *to)

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/curvature/curvature.h"

@@ -9,7 +9,6 @@
 #include "formats/sequences/sequence_ply.h"
 #include "formats/sequences/sequence_vtk.h"
 #include "formats/sequences/sequence_vtkhdf.h"
-#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/model/basis.h"

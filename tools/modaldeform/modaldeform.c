@@ -10,7 +10,6 @@
 #include "formats/h5/h5_util.h"
 #include "formats/sequences/sequence_glb.h"
 #include "formats/sequences/sequence_null.h"
-#include "kernels/device.h"
 #include "kernels/device_held.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"

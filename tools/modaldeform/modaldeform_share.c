@@ -11,7 +11,6 @@
 
 #include "formats/sequences/sequence_null.h"
 #include "formats/sequences/sequence_obj.h"
-#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "tools/common/files.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "formats/json/json_text.h"
-#include "kernels/device.h"
+#include "kernels/registry.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
 #include "tools/modaldeform/modaldeform_share.h"

@@ -10,7 +10,6 @@
 #include "formats/sequences/sequence_wav.h"
 #include "formats/snapshots/snapshots_check.h"
 #include "formats/snapshots/snapshots_h5.h"
-#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/deform/normals_stage.h"

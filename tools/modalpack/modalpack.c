@@ -9,7 +9,6 @@
 #include "formats/basis/basis_h5.h"
 #include "formats/h5/h5_util.h"
 #include "formats/meshes/surface_read.h"
-#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/reduced/derivatives.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "formats/snapshots/snapshots_h5.h"
-#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/reduced/derivatives.h"

@@ -6,7 +6,7 @@
 
 #include "formats/basis/basis_h5.h"
 #include "formats/h5/provenance_h5.h"
-#include "kernels/device.h"
+#include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "tools/common/inputs.h"
 #include "tools/modalpack/modalpack.h"

@@ -2,7 +2,6 @@
 /* The frames of modalrender: the deformer's positions and normals stay on its device, where pictures are a stage (lib/render/stage.h). */
 #include <string.h>
 
-#include "kernels/device.h"
 #include "kernels/device_held.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"

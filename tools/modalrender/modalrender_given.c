@@ -8,7 +8,6 @@
 #include "formats/sequences/sequence_read.h"
 #include "formats/snapshots/snapshots_check.h"
 #include "formats/snapshots/snapshots_h5.h"
-#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/deform/normals_stage.h"

@@ -7,7 +7,6 @@
 
 #include "formats/checkpoint/checkpoint_h5.h"
 #include "formats/json/scene.h"
-#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/forest/deformation.h"

@@ -7,7 +7,7 @@
 
 #include "formats/octree/octree_h5.h"
 #include "formats/sequences/sequence.h"
-#include "kernels/device.h"
+#include "kernels/registry.h"
 #include "lib/octree/flow.h"
 #include "tools/common/slice.h"
 #include "tools/common/tool.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "formats/sequences/sequence_vtkhdf.h"
+#include "kernels/device.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
 #include "lib/deform/deform.h"

@@ -3,7 +3,6 @@
 #ifndef TOOLS_MODALTLED_H
 #define TOOLS_MODALTLED_H
 
-#include "kernels/device.h"
 #include "kernels/device_list.h"
 #include "kernels/registry.h"
 #include "lib/tled/contacts.h"
