@@ -347,6 +347,15 @@ modal_status modal_json_array(const modal_json_place *place, size_t least)
     return MODAL_OK;
 }
 
+modal_status modal_json_list(const modal_json_place *place, size_t least, size_t most, const char *kind, void *items, size_t item_bytes, size_t *count)
+{
+    const modal_status status = modal_json_array(place, least);
+    if (status != MODAL_OK) return status;
+    *count = json_array_size(place->value);
+    if (*count > most) return modal_json_wrong(place, "more than %zu %s", most, kind);
+    return modal_alloc_zero(items, (int64_t)*count, item_bytes, kind, place->source->err);
+}
+
 void modal_json_item(const modal_json_place *place, size_t index, modal_json_place *item)
 {
     char step[32];

@@ -50,6 +50,9 @@ int modal_json_member(const modal_json_place *place, const char *key, modal_json
 modal_status modal_json_required(const modal_json_place *place, const char *key, modal_json_place *member);
 /* Refuses all but an array of at least `least` items. */
 modal_status modal_json_array(const modal_json_place *place, size_t least);
+/* Refuses all but an array of `least` to `most` items, which messages call `kind` ("lights"). *items, any `T **`, becomes as many zeroed
+ * items of item_bytes, the caller's; MODAL_ERROR_MEMORY. */
+modal_status modal_json_list(const modal_json_place *place, size_t least, size_t most, const char *kind, void *items, size_t item_bytes, size_t *count);
 /* The lines of all items of an array, [its size]. */
 void modal_json_lines(const modal_json_place *place, int32_t *lines);
 void modal_json_item(const modal_json_place *place, size_t index, modal_json_place *item);

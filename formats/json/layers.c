@@ -89,15 +89,10 @@ done:
 static modal_status read_strokes(const layers_reader *r, const modal_json_place *place, modal_layer *layer)
 {
     modal_status status = MODAL_OK;
+    size_t n;
     modal_json_place list, item, member;
     MODAL_TRY(modal_json_required(place, "strokes", &list));
-    MODAL_TRY(modal_json_array(&list, 1));
-    const size_t n = json_array_size(list.value);
-    if (n > MOST) {
-        status = modal_json_wrong(&list, "has more than %d strokes", MOST);
-        goto done;
-    }
-    MODAL_TRY(modal_alloc_zero(&layer->strokes, (int64_t)n, sizeof *layer->strokes, "strokes", r->source.err));
+    MODAL_TRY(modal_json_list(&list, 1, MOST, "strokes", &layer->strokes, sizeof *layer->strokes, &n));
     for (size_t i = 0; i < n; i++) {
         modal_stroke *s = &layer->strokes[layer->n_strokes++];
         s->opacity = 1;
@@ -236,19 +231,14 @@ done:
 modal_status modal_layers_parse(const char *text, size_t length, const char *path, int width, modal_layers *layers, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    size_t n;
     modal_json_place root, list, item;
     layers_reader r = {.source = {.name = path, .err = err}, .width = width};
     *layers = (modal_layers){0};
     MODAL_TRY(modal_json_open(&r.source, text, length, &root));
     MODAL_TRY(modal_json_object(&root, "layers"));
     MODAL_TRY(modal_json_required(&root, "layers", &list));
-    MODAL_TRY(modal_json_array(&list, 1));
-    const size_t n = json_array_size(list.value);
-    if (n > MOST) {
-        status = modal_json_wrong(&list, "has more than %d layers", MOST);
-        goto done;
-    }
-    MODAL_TRY(modal_alloc_zero(&layers->layers, (int64_t)n, sizeof *layers->layers, "layers", err));
+    MODAL_TRY(modal_json_list(&list, 1, MOST, "layers", &layers->layers, sizeof *layers->layers, &n));
     layers->n = (int64_t)n;
     for (size_t i = 0; i < n; i++) {
         modal_json_item(&list, i, &item);

@@ -199,10 +199,9 @@ static int by_first(const void *a, const void *b)
 static modal_status read_runs(modal_look_reader *r, const modal_json_place *list, modal_look_shape *to)
 {
     modal_status status = MODAL_OK;
+    size_t count;
     modal_json_place item, member;
-    MODAL_TRY(modal_json_array(list, 0));
-    const size_t count = json_array_size(list->value);
-    MODAL_TRY(modal_alloc_zero(&to->runs, (int64_t)count, sizeof *to->runs, "runs", r->source.err));
+    MODAL_TRY(modal_json_list(list, 0, SIZE_MAX, "runs", &to->runs, sizeof *to->runs, &count));
     for (size_t i = 0; i < count; i++) {
         modal_json_item(list, i, &item);
         MODAL_TRY(modal_json_object(&item, "first count material"));
@@ -273,15 +272,10 @@ static modal_status read_shapes(modal_look_reader *r, const modal_json_place *li
 {
     enum { MOST = 1 << 20 };
     modal_status status = MODAL_OK;
+    size_t count;
     modal_look *look = r->look;
     modal_json_place item;
-    MODAL_TRY(modal_json_array(list, 0));
-    const size_t count = json_array_size(list->value);
-    if (count > MOST) {
-        status = modal_json_wrong(list, "more than %d shapes", MOST);
-        goto done;
-    }
-    MODAL_TRY(modal_alloc_zero(&look->shapes, (int64_t)count, sizeof *look->shapes, "shapes", r->source.err));
+    MODAL_TRY(modal_json_list(list, 0, MOST, "shapes", &look->shapes, sizeof *look->shapes, &count));
     for (size_t i = 0; i < count; i++) {
         modal_json_item(list, i, &item);
         look->n_shapes++;
@@ -306,11 +300,10 @@ static int by_object(const void *a, const void *b)
 static modal_status read_objects(modal_look_reader *r, const modal_json_place *list)
 {
     modal_status status = MODAL_OK;
+    size_t count;
     modal_look *look = r->look;
     modal_json_place item, member;
-    MODAL_TRY(modal_json_array(list, 0));
-    const size_t count = json_array_size(list->value);
-    MODAL_TRY(modal_alloc_zero(&look->objects, (int64_t)count, sizeof *look->objects, "objects", r->source.err));
+    MODAL_TRY(modal_json_list(list, 0, SIZE_MAX, "objects", &look->objects, sizeof *look->objects, &count));
     for (size_t i = 0; i < count; i++) {
         modal_look_object *o = &look->objects[i];
         *o = (modal_look_object){.material = -1, .tint = {1, 1, 1}};
@@ -337,15 +330,10 @@ static modal_status read_uv(modal_look_reader *r, const modal_json_place *list)
 {
     enum { MOST = 4096 };
     modal_status status = MODAL_OK;
+    size_t count;
     modal_look *look = r->look;
     modal_json_place item;
-    MODAL_TRY(modal_json_array(list, 0));
-    const size_t count = json_array_size(list->value);
-    if (count > MOST) {
-        status = modal_json_wrong(list, "more than %d files", MOST);
-        goto done;
-    }
-    MODAL_TRY(modal_alloc_zero(&look->uv, (int64_t)count, sizeof *look->uv, "names", r->source.err));
+    MODAL_TRY(modal_json_list(list, 0, MOST, "files", &look->uv, sizeof *look->uv, &count));
     for (size_t i = 0; i < count; i++) {
         modal_json_item(list, i, &item);
         MODAL_TRY(read_path(r, &item, &look->uv[look->n_uv]));

@@ -48,15 +48,10 @@ static modal_status read_lights(modal_look_reader *r, const modal_json_place *li
 {
     enum { MOST = 64 };
     modal_status status = MODAL_OK;
+    size_t count;
     modal_look *look = r->look;
     modal_json_place item, member;
-    MODAL_TRY(modal_json_array(list, 0));
-    const size_t count = json_array_size(list->value);
-    if (count > MOST) {
-        status = modal_json_wrong(list, "more than %d lights", MOST);
-        goto done;
-    }
-    MODAL_TRY(modal_alloc_zero(&look->lights, (int64_t)count, sizeof *look->lights, "lights", r->source.err));
+    MODAL_TRY(modal_json_list(list, 0, MOST, "lights", &look->lights, sizeof *look->lights, &count));
     for (size_t i = 0; i < count; i++) {
         modal_look_light *light = &look->lights[i];
         *light = (modal_look_light){.colour = {1, 1, 1}, .shadow = 1};
@@ -154,15 +149,10 @@ static modal_status read_cameras(modal_look_reader *r, const modal_json_place *l
 {
     enum { MOST = 1000 };
     modal_status status = MODAL_OK;
+    size_t count;
     modal_look *look = r->look;
     modal_json_place item;
-    MODAL_TRY(modal_json_array(list, 1));
-    const size_t count = json_array_size(list->value);
-    if (count > MOST) {
-        status = modal_json_wrong(list, "more than %d cameras", MOST);
-        goto done;
-    }
-    MODAL_TRY(modal_alloc_zero(&look->cameras, (int64_t)count, sizeof *look->cameras, "cameras", r->source.err));
+    MODAL_TRY(modal_json_list(list, 1, MOST, "cameras", &look->cameras, sizeof *look->cameras, &count));
     for (size_t i = 0; i < count; i++) {
         modal_json_item(list, i, &item);
         look->n_cameras++;

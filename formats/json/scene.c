@@ -175,11 +175,9 @@ static int compare_objects(const void *a, const void *b)
 static modal_status read_objects(modal_scene_reader *r, const modal_json_place *place)
 {
     modal_status status = MODAL_OK;
+    size_t count;
     int32_t *lines = NULL;
-    MODAL_TRY(modal_json_array(place, 0));
-    const size_t count = json_array_size(place->value);
-    MODAL_TRY(modal_alloc_zero(&r->scene->objects, (int64_t)count, sizeof *r->scene->objects, "objects",
-                               r->source.err));
+    MODAL_TRY(modal_json_list(place, 0, SIZE_MAX, "objects", &r->scene->objects, sizeof *r->scene->objects, &count));
     MODAL_TRY(modal_scene_read_lines(place, &lines));
     for (size_t i = 0; i < count; i++) {
         modal_json_place item;
@@ -259,6 +257,7 @@ done:
 static modal_status read_response(const modal_json_place *place, modal_scene_response *to)
 {
     modal_status status = MODAL_OK;
+    size_t count;
     int32_t *lines = NULL;
     modal_json_place member, item;
     to->given = 1;
@@ -277,9 +276,7 @@ static modal_status read_response(const modal_json_place *place, modal_scene_res
     MODAL_TRY(modal_json_optional_vector(place, "acceleration", 3, "m/s^2", to->acceleration));
     MODAL_TRY(modal_json_optional_vector(place, "acceleration_phase", 3, "rad", to->acceleration_phase));
     if (!modal_json_member(place, "probes", &member)) goto done;
-    MODAL_TRY(modal_json_array(&member, 1));
-    const size_t count = json_array_size(member.value);
-    MODAL_TRY(modal_alloc_zero(&to->probes, (int64_t)count, sizeof *to->probes, "probes", place->source->err));
+    MODAL_TRY(modal_json_list(&member, 1, SIZE_MAX, "probes", &to->probes, sizeof *to->probes, &count));
     MODAL_TRY(modal_scene_read_lines(&member, &lines));
     for (size_t i = 0; i < count; i++) {
         to->probes[i].place = (int32_t)i;

@@ -17,6 +17,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "kernels/octree_lookup/octree_lookup.h"
 #include "kernels/operations.h"
@@ -142,6 +143,40 @@ MODAL_BAKE_INLINE int modal_bake_find(const modal_bake_triangle *t, int64_t px, 
     }
     place->weights[0] = t->swapped ? c : b;
     place->weights[1] = t->swapped ? b : c;
+    return 1;
+}
+
+/* The definition, for the reference and for checks, of arrays in main memory. The owner of a texel out of all triangles, and how many
+ * have its centre strictly inside. */
+static inline uint64_t modal_bake_owner(const modal_octree_bake_task *t, int64_t x, int64_t y, int64_t *n_inside)
+{
+    uint64_t best = UINT64_MAX;
+    *n_inside = 0;
+    for (int64_t i = 0; i < t->n_triangles; i++) {
+        modal_bake_triangle triangle;
+        modal_bake_place place;
+        uint32_t bits;
+        modal_bake_start(t->uv + 6 * i, (double)t->reach, t->width, t->height, &triangle);
+        if (triangle.area == 0 || !modal_bake_find(&triangle, x, y, (double)t->reach, &place)) continue;
+        memcpy(&bits, &place.square, sizeof bits);
+        *n_inside += bits == 0;
+        const uint64_t offer = (uint64_t)bits << 32 | (uint64_t)i;
+        if (offer < best) best = offer;
+    }
+    return best;
+}
+
+/* The point of triangle i whose value a texel gets, in cells; 0 where it is out of reach, and no point. */
+static inline int modal_bake_point(const modal_octree_bake_task *t, int64_t i, int64_t x, int64_t y, float point[3])
+{
+    modal_bake_triangle triangle;
+    modal_bake_place place;
+    modal_bake_start(t->uv + 6 * i, (double)t->reach, t->width, t->height, &triangle);
+    if (!modal_bake_find(&triangle, x, y, (double)t->reach, &place)) return 0;
+    for (int k = 0; k < 3; k++) {
+        const double a = (double)t->points[9 * i + k], b = (double)t->points[9 * i + 3 + k], c = (double)t->points[9 * i + 6 + k];
+        point[k] = (float)(a + place.weights[0] * (b - a) + place.weights[1] * (c - a));
+    }
     return 1;
 }
 

@@ -43,39 +43,15 @@ typedef struct baked {
     uint32_t *values;
 } baked;
 
-/* The owner of a texel out of all triangles, as kernels/octree_bake says. */
-static uint64_t owner_of(const modal_octree_bake_task *t, int64_t x, int64_t y)
-{
-    uint64_t best = UINT64_MAX;
-    for (int64_t i = 0; i < t->n_triangles; i++) {
-        modal_bake_triangle triangle;
-        modal_bake_place place;
-        uint32_t bits;
-        modal_bake_start(t->uv + 6 * i, (double)t->reach, t->width, t->height, &triangle);
-        if (triangle.area == 0 || !modal_bake_find(&triangle, x, y, (double)t->reach, &place)) continue;
-        memcpy(&bits, &place.square, sizeof bits);
-        const uint64_t offer = (uint64_t)bits << 32 | (uint64_t)i;
-        if (offer < best) best = offer;
-    }
-    return best;
-}
-
 /* Levels by which the worst number of a texel is off the reference's look-up. */
 static double texel_error(const baked *b, int64_t at)
 {
     const modal_octree_bake_task *t = b->task;
     const int64_t i = (int64_t)(b->owner[at] & UINT32_MAX);
-    modal_bake_triangle triangle;
-    modal_bake_place place = {0};
     float point[3];
     uint32_t value = 0;
     double error = 0;
-    modal_bake_start(t->uv + 6 * i, (double)t->reach, t->width, t->height, &triangle);
-    if (!modal_bake_find(&triangle, at % t->width, at / t->width, (double)t->reach, &place)) return NAN;
-    for (int k = 0; k < 3; k++) {
-        const double p = (double)t->points[9 * i + k], q = (double)t->points[9 * i + 3 + k], r = (double)t->points[9 * i + 6 + k];
-        point[k] = (float)(p + place.weights[0] * (q - p) + place.weights[1] * (r - p));
-    }
+    if (!modal_bake_point(t, i, at % t->width, at / t->width, point)) return NAN;
     const modal_octree_lookup_task one = {.grid = t->grid, .filter = MODAL_OCTREE_TRILINEAR, .n_points = 1, .points = point, .values = &value};
     if (modal_octree_lookup_ref(&one, NULL, NULL) != MODAL_OK) return NAN;
     for (int c = 0; c < 32; c += 8) error = fmax(error, fabs((double)(value >> c & 255) - (double)(b->values[at] >> c & 255)));
@@ -95,8 +71,9 @@ static modal_status compare_bake(const atlas_case *c, const modal_octree_bake_ta
     MODAL_TRY(bench_from_device(c->side, b.values, c->work.bake.values, 4 * n, err));
 #pragma omp parallel for schedule(dynamic) reduction(+ : wrong)
     for (int64_t i = 0; i < OWNERS; i++) {
+        int64_t n_inside;
         const int64_t at = (int64_t)(((double)i + 0.5) / OWNERS * (double)n);
-        wrong += owner_of(on_cpu, at % on_cpu->width, at / on_cpu->width) != b.owner[at];
+        wrong += modal_bake_owner(on_cpu, at % on_cpu->width, at / on_cpu->width, &n_inside) != b.owner[at];
     }
 #pragma omp parallel for schedule(static) reduction(+ : n_covered, wrong) reduction(max : worst)
     for (int64_t at = 0; at < n; at++) {

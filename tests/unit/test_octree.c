@@ -269,14 +269,23 @@ static double *points_on(const surface *s, int64_t n)
     return points;
 }
 
+/* A torus, n points on it, and room for three numbers of each. */
+static surface probed_torus(int64_t n, double **points, float **values)
+{
+    const surface s = torus(90, 50);
+    *points = points_on(&s, n);
+    *values = malloc(3 * (size_t)n * sizeof **values);
+    assert_true(*values != NULL);
+    return s;
+}
+
 static void test_linear(void **unused)
 {
     (void)unused;
     enum { POINTS = 300000 };
-    surface s = torus(90, 50);
-    double *points = points_on(&s, POINTS);
-    float *values = malloc(3 * POINTS * sizeof *values);
-    assert_true(values != NULL);
+    double *points;
+    float *values;
+    surface s = probed_torus(POINTS, &points, &values);
     for (int side = 2; side <= 8; side *= 2) {
         modal_octree o = build(&s, side, side == 8 ? 64 : 200, MODAL_OCTREE_FLOAT3);
         modal_octree_tables t;
@@ -318,10 +327,9 @@ static void test_mipmaps(void **unused)
 {
     (void)unused;
     enum { POINTS = 20000 };
-    surface s = torus(90, 50);
-    double *points = points_on(&s, POINTS);
-    float *values = malloc(3 * POINTS * sizeof *values);
-    assert_true(values != NULL);
+    double *points;
+    float *values;
+    surface s = probed_torus(POINTS, &points, &values);
     for (int side = 2; side <= 8; side *= 2) {
         modal_octree o = build(&s, side, side == 8 ? 64 : 200, MODAL_OCTREE_FLOAT3);
         modal_octree_pyramid p;
