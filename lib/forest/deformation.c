@@ -146,6 +146,28 @@ static int by_key(const void *a, const void *b)
     return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : x->element - y->element;
 }
 
+static int is_before(const placed *a, const placed *b) { return a->key < b->key || (a->key == b->key && a->element < b->element); }
+
+/* The elements before `middle` become those that come before the others (C. A. R. Hoare, Find, 1961): a third of the time of sorting. */
+static void halve(placed *elements, int64_t first, int64_t end, int64_t middle)
+{
+    while (end - first > 1) {
+        const placed pivot = elements[first + (end - 1 - first) / 2]; /* not the last, so that both parts have some */
+        int64_t low = first, high = end - 1;
+        for (;; low++, high--) {
+            while (is_before(&elements[low], &pivot)) low++;
+            while (is_before(&pivot, &elements[high])) high--;
+            if (low >= high) break;
+            const placed swap = elements[low];
+            elements[low] = elements[high];
+            elements[high] = swap;
+        }
+        /* up to high they are not after the pivot, from high + 1 on not before it */
+        if (middle <= high) end = high + 1;
+        else first = high + 1;
+    }
+}
+
 /* Elements [first, end) into `parts` parts, by halves along the longest side. */
 static void part(placed *elements, int64_t first, int64_t end, int parts, deformed_shape *s)
 {
@@ -163,8 +185,9 @@ static void part(placed *elements, int64_t first, int64_t end, int parts, deform
     for (int c = 1; c < 3; c++)
         if (high[c] - low[c] > high[axis] - low[axis]) axis = c;
     for (int64_t i = first; i < end; i++) elements[i].key = elements[i].at[axis];
-    qsort(elements + first, (size_t)(end - first), sizeof *elements, by_key);
     const int64_t middle = first + (end - first) / 2;
+    if (parts > 2) halve(elements, first, end, middle);
+    else qsort(elements + first, (size_t)(end - first), sizeof *elements, by_key); /* the middle of each half is its centre */
     part(elements, first, middle, parts / 2, s);
     part(elements, middle, end, parts - parts / 2, s);
 }

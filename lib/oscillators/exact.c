@@ -54,13 +54,13 @@ modal_status modal_exact_static(const modal_exact *e, double *q, modal_error *er
     for (int32_t i = 0; i < e->n; i++) {
         const modal_linear_step_object *o = &e->objects[i];
         for (int32_t k = 0; k < o->n_modes; k++) {
-            double load = e->constant[o->mode + k], x[2];
+            double load = e->constant[e->first_mode[i] + k], x[2];
             for (int32_t j = 0; j < o->n_inputs; j++) {
                 const modal_exact_input *in = &e->inputs[o->first_signal + j];
                 signal_of(in, 0, fmin(event_after(in, 0), e->step), x);
                 load += in->load[k] * x[0]; /* for a sine the value, too */
             }
-            const double stiffness = e->oscillators[o->mode + k].stiffness;
+            const double stiffness = e->oscillators[e->first_mode[i] + k].stiffness;
             if (load == 0) continue;
             if (!(stiffness > 0))
                 return modal_error_set(err, MODAL_ERROR_INPUT,
@@ -154,14 +154,14 @@ static modal_status drop_anchor(modal_exact *e, int32_t i, double t, modal_error
 {
     e->anchor_times[i] = t;
     e->since[i] = 0;
-    return move_state(e, i, e->anchors + e->objects[i].mode, 0, err);
+    return move_state(e, i, e->anchors + e->first_mode[i], 0, err);
 }
 
 /* Object i, which has come to t by steps, comes there from its anchor in one step. */
 static modal_status come_anew(modal_exact *e, int32_t i, double t, modal_error *err)
 {
     e->since[i] = 0;
-    const modal_status status = move_state(e, i, e->anchors + e->objects[i].mode, 1, err);
+    const modal_status status = move_state(e, i, e->anchors + e->first_mode[i], 1, err);
     return status == MODAL_OK ? step_part(e, i, e->anchor_times[i], t, e->unread, err) : status;
 }
 
@@ -244,7 +244,7 @@ static void measure_object(const modal_exact *e, int32_t i, const double *q, con
 {
     enum { LANES = 4 }; /* a sum waits for its last term */
     const modal_linear_step_object *o = &e->objects[i];
-    const double *halves = e->halves + 2 * o->mode;
+    const double *halves = e->halves + 2 * o->mode; /* where columns are the same, these are */
     double moving[LANES] = {0}, bent[LANES] = {0}, flow[3] = {0};
     q += o->coordinate;
     v += o->coordinate;
@@ -256,7 +256,7 @@ static void measure_object(const modal_exact *e, int32_t i, const double *q, con
     *elastic = (bent[0] + bent[1]) + (bent[2] + bent[3]);
     if (e->splines[e->object[i]].n == 0) return;
     for (int32_t k = 0; k < o->n_modes; k++)
-        for (int a = 0; a < 3; a++) flow[a] += e->lift[3 * (o->mode + k) + a] * v[k];
+        for (int a = 0; a < 3; a++) flow[a] += e->lift[3 * (e->first_mode[i] + k) + a] * v[k];
     for (int a = 0; a < 3; a++) *kinetic += pose->velocity[a] * (0.5 * e->mass[i] * pose->velocity[a] + flow[a]);
 }
 
@@ -312,8 +312,8 @@ modal_status modal_exact_restore(modal_exact *e, double time, const double *q, c
         e->next_event[i] = -INFINITY;
         const modal_linear_step_object *o = &e->objects[i];
         if (!e->anchors) continue;
-        memcpy(e->anchors + o->mode, q + o->coordinate, (size_t)o->n_modes * sizeof *q);
-        memcpy(e->anchors + e->n_modes + o->mode, v + o->coordinate, (size_t)o->n_modes * sizeof *v);
+        memcpy(e->anchors + e->first_mode[i], q + o->coordinate, (size_t)o->n_modes * sizeof *q);
+        memcpy(e->anchors + e->n_modes + e->first_mode[i], v + o->coordinate, (size_t)o->n_modes * sizeof *v);
         e->anchor_times[i] = time;
         e->since[i] = 0;
     }

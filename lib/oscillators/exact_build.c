@@ -21,16 +21,28 @@ static int is_constant(const modal_exact_input *input)
 
 /* ---- coefficients ---- */
 
-void modal_exact_columns(const modal_exact *e, int32_t i, double h, modal_exact_tables *to, int64_t mode,
+/* Of object i over h. Many objects are alike, and make the same steps. */
+static const modal_transition *transitions_of(modal_exact *e, int32_t i, double h)
+{
+    const modal_oscillator *own = e->oscillators + e->first_mode[i];
+    const int32_t n = e->objects[i].n_modes;
+    const int same = e->latest_mode >= 0 && e->latest_modes == n && e->latest_step == h &&
+                     memcmp(e->oscillators + e->latest_mode, own, (size_t)n * sizeof *own) == 0;
+    for (int32_t k = 0; k < n && !same; k++) modal_oscillator_transition(&own[k], h, &e->transitions[k]);
+    e->latest_mode = e->first_mode[i], e->latest_modes = n, e->latest_step = h;
+    return e->transitions;
+}
+
+void modal_exact_columns(modal_exact *e, int32_t i, double h, modal_exact_tables *to, int64_t mode,
                          int64_t input)
 {
     const modal_linear_step_object *o = &e->objects[i];
-    const int64_t n = to->task.n_modes;
+    const int64_t n = to->task.n_modes, first = e->first_mode[i];
+    const modal_transition *transitions = transitions_of(e, i, h);
     for (int32_t k = 0; k < o->n_modes; k++) {
-        const modal_oscillator *own = &e->oscillators[o->mode + k];
-        const double load = e->constant[o->mode + k], mass = e->modal_mass[o->mode + k];
-        modal_transition t;
-        modal_oscillator_transition(own, h, &t);
+        const modal_oscillator *own = &e->oscillators[first + k];
+        const double load = e->constant[first + k], mass = e->modal_mass[first + k];
+        const modal_transition t = transitions[k];
         const double columns[MODAL_LINEAR_COLUMNS] = {
             [MODAL_LINEAR_QQ] = -own->stiffness * t.step, [MODAL_LINEAR_QV] = t.qv, [MODAL_LINEAR_VQ] = t.vq,
             [MODAL_LINEAR_VV] = -own->stiffness * t.step - own->damping * t.qv, [MODAL_LINEAR_CQ] = t.step * load, [MODAL_LINEAR_CV] = t.qv * load,
@@ -90,6 +102,7 @@ static modal_status add_object(modal_exact *e, int32_t i, const modal_exact_setu
     const modal_body *body = &setup->bodies[e->object[i]];
     const modal_shape *shape = &e->basis->shapes[e->basis->objects[e->object[i]].shape];
     const double *pose = body->pose;
+    const int64_t first = e->first_mode[i];
     int damped = 0;
     MODAL_TRY(modal_scene_check_uncoupled(e->basis, e->object[i], err));
     memcpy(e->poses + 12 * i, pose, 12 * sizeof(double));
@@ -97,18 +110,18 @@ static modal_status add_object(modal_exact *e, int32_t i, const modal_exact_setu
     for (int32_t k = 0; k < o->n_modes; k++) {
         const double stiffness = shape->modes.eigenvalues[k], mass = shape->modes.modal_masses[k];
         const double damping = body->alpha + body->beta * stiffness + 2 * body->ratio * sqrt(stiffness);
-        modal_oscillator_set(&e->oscillators[o->mode + k], stiffness, damping);
+        modal_oscillator_set(&e->oscillators[first + k], stiffness, damping);
         damped |= damping > 0;
-        e->modal_mass[o->mode + k] = mass;
-        e->halves[2 * (o->mode + k)] = 0.5 * mass;
-        e->halves[2 * (o->mode + k) + 1] = 0.5 * mass * e->oscillators[o->mode + k].stiffness;
-        double *lift = e->lift + 3 * (o->mode + k), load = 0;
+        e->modal_mass[first + k] = mass;
+        e->halves[2 * (first + k)] = 0.5 * mass;
+        e->halves[2 * (first + k) + 1] = 0.5 * mass * e->oscillators[first + k].stiffness;
+        double *lift = e->lift + 3 * (first + k), load = 0;
         for (int a = 0; a < 3; a++) {
             lift[a] = 0;
             for (int b = 0; b < 3; b++) lift[a] += pose[4 * a + b] * shape->modes.participation[3 * k + b];
             load += lift[a] * setup->gravity[a];
         }
-        e->constant[o->mode + k] = load / mass;
+        e->constant[first + k] = load / mass;
     }
     o->loss = !damped ? MODAL_LINEAR_NO_LOSS : o->n_inputs > 0 ? MODAL_LINEAR_LOSS_RULE : MODAL_LINEAR_LOSS;
 done:
@@ -120,7 +133,7 @@ static void take_input(modal_exact *e, int32_t i, const modal_exact_input *from,
 {
     modal_linear_step_object *o = &e->objects[i];
     if (is_constant(from)) {
-        for (int32_t k = 0; k < o->n_modes; k++) e->constant[o->mode + k] += from->load[k];
+        for (int32_t k = 0; k < o->n_modes; k++) e->constant[e->first_mode[i] + k] += from->load[k];
         return;
     }
     modal_exact_input *to = is_impulse(from) ? &e->impulses[e->n_impulses++] : &e->inputs[e->n_inputs++];
@@ -158,6 +171,7 @@ static modal_status make_arrays(modal_exact *e, const modal_exact_setup *setup, 
     MODAL_TRY(modal_alloc_zero(&e->energy, e->n, sizeof(double), "exact motion", err));
     MODAL_TRY(modal_alloc_zero(&e->fresh, e->n, sizeof(double), "exact motion", err));
     MODAL_TRY(modal_alloc_zero(&e->part_state, 2 * most_modes, sizeof(double), "exact motion", err));
+    MODAL_TRY(modal_alloc_zero(&e->transitions, most_modes, sizeof *e->transitions, "exact motion", err));
     if (setup->anew) {
         MODAL_TRY(modal_alloc_zero(&e->anchors, 2 * e->n_modes, sizeof(double), "exact motion", err));
         MODAL_TRY(modal_alloc_zero(&e->anchor_times, e->n, sizeof(double), "exact motion", err));
@@ -166,6 +180,18 @@ static modal_status make_arrays(modal_exact *e, const modal_exact_setup *setup, 
     }
 done:
     return status;
+}
+
+/* Whether the columns of two objects, each at its first mode, are the same. */
+static int are_equal(const modal_exact *e, int32_t i, int32_t j)
+{
+    const int32_t n = e->objects[i].n_modes;
+    if (n != e->objects[j].n_modes) return 0;
+    for (int c = 0; c < MODAL_LINEAR_COLUMNS; c++) {
+        const double *column = e->whole.modes + c * e->n_modes;
+        if (memcmp(column + e->first_mode[i], column + e->first_mode[j], (size_t)n * sizeof *column) != 0) return 0;
+    }
+    return 1;
 }
 
 static modal_status build(modal_exact *e, const modal_exact_setup *setup, modal_error *err)
@@ -180,14 +206,15 @@ static modal_status build(modal_exact *e, const modal_exact_setup *setup, modal_
         qsort(setup->inputs, (size_t)setup->n_inputs, sizeof *setup->inputs, compare_inputs);
     MODAL_TRY(modal_alloc_zero(&e->object, e->n, sizeof *e->object, "exact motion", err));
     MODAL_TRY(modal_alloc_zero(&e->objects, e->n, sizeof *e->objects, "exact motion", err));
+    MODAL_TRY(modal_alloc_zero(&e->first_mode, e->n, sizeof *e->first_mode, "exact motion", err));
     int32_t n = 0;
     for (int32_t b = 0; b < all; b++) {
         if (!setup->bodies[b].exact) continue;
         modal_linear_step_object *o = &e->objects[n];
+        e->first_mode[n] = e->n_modes;
         e->object[n++] = b;
         o->coordinate = offsets[b];
         o->n_modes = (int32_t)(offsets[b + 1] - offsets[b]);
-        o->mode = e->n_modes;
         o->input = n_inputs;
         o->first_signal = (int32_t)most_signals;
         e->n_modes += o->n_modes;
@@ -212,7 +239,8 @@ static modal_status build(modal_exact *e, const modal_exact_setup *setup, modal_
         for (; next < setup->n_inputs && setup->inputs[next].object == e->object[i]; next++)
             take_input(e, i, &setup->inputs[next], &room);
         e->first_impulse[i + 1] = e->n_impulses;
-        modal_exact_columns(e, i, e->step, &e->whole, e->objects[i].mode, e->objects[i].input);
+        modal_exact_columns(e, i, e->step, &e->whole, e->first_mode[i], e->objects[i].input);
+        e->objects[i].mode = i > 0 && are_equal(e, i - 1, i) ? e->objects[i - 1].mode : e->first_mode[i];
     }
     MODAL_TRY(device_array(e, &e->d_objects, e->n, sizeof *e->d_objects, err));
     MODAL_TRY(device_array(e, &e->part_object, 1, sizeof *e->part_object, err));
@@ -247,6 +275,7 @@ modal_status modal_exact_new(modal_exact **exact, const modal_basis *basis, cons
     e->basis = basis;
     e->splines = setup->splines;
     e->step = setup->step;
+    e->latest_mode = -1;
     e->whole.task.q = e->part.task.q = q;
     e->whole.task.v = e->part.task.v = v;
     MODAL_TRY(build(e, setup, err));
@@ -263,8 +292,9 @@ modal_exact *modal_exact_delete(modal_exact *e)
     for (int i = 0; i < e->n_owned; i++) modal_device_free(&e->device, &e->owned[i]);
     void *arrays[] = {&e->object, &e->objects, &e->poses, &e->mass, &e->constant, &e->modal_mass, &e->lift, &e->halves,
                       &e->oscillators, &e->inputs, &e->impulses, &e->first_impulse, &e->loads, &e->next_event,
-                      &e->skip, &e->lost, &e->energy, &e->fresh, &e->part_state, &e->anchors, &e->anchor_times, &e->since, &e->whole.modes,
-                      &e->whole.inputs, &e->whole.signals, &e->part.modes, &e->part.inputs, &e->part.signals};
+                      &e->skip, &e->lost, &e->energy, &e->fresh, &e->part_state, &e->transitions, &e->first_mode, &e->anchors,
+                      &e->anchor_times, &e->since, &e->whole.modes, &e->whole.inputs, &e->whole.signals, &e->part.modes, &e->part.inputs,
+                      &e->part.signals};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
     modal_free(&e);
     return NULL;

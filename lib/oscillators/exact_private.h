@@ -21,6 +21,7 @@ struct modal_exact {
     const modal_spline *splines; /* [basis objects] */
     int32_t n;                   /* exact objects */
     int32_t *object;             /* [n] of the basis */
+    int64_t *first_mode;         /* [n] of its modes in what is [modes] here; columns of equal objects are one object's */
     modal_linear_step_object *objects;
     double *poses;              /* [n, 12] */
     double *mass;                /* [n] */
@@ -42,6 +43,10 @@ struct modal_exact {
     double *fresh;               /* [n] scratch */
     modal_exact_tables whole, part;          /* whole steps of all objects; a part of a step of one object */
     double *part_state;          /* [2, most modes] */
+    modal_transition *transitions; /* [most modes] of the object and step of modal_exact_columns' latest call */
+    int64_t latest_mode;         /* its first mode; -1: there was none */
+    int32_t latest_modes;        /* their number */
+    double latest_step;
     double *anchors;             /* [modes], [modes] q and v at the last event of each object, or NULL: not wanted */
     double *anchor_times;        /* [n] */
     int32_t *since;              /* [n] steps since then, or since the state was made anew */
@@ -53,7 +58,7 @@ struct modal_exact {
 };
 
 /* Columns of object i for a step of h, at `mode` of the tables, its inputs at `input`. */
-void modal_exact_columns(const modal_exact *exact, int32_t i, double h, modal_exact_tables *to, int64_t mode,
+void modal_exact_columns(modal_exact *exact, int32_t i, double h, modal_exact_tables *to, int64_t mode,
                          int64_t input);
 
 /* Queues a copy to the device. */
