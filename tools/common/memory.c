@@ -17,6 +17,7 @@ enum { PATH = 4096 };
 extern void openblas_set_num_threads(int n_threads) __attribute__((weak));
 extern void *blas_memory_alloc(int kind) __attribute__((weak));
 extern void blas_memory_free(void *buffer) __attribute__((weak));
+extern int blas_thread_shutdown_(void) __attribute__((weak));
 
 /* The number behind `key` at the start of a line, or with "" the file's only number; -1: not there ("max", too). */
 static double number_in(const char *root, const char *folder, const char *file, const char *key)
@@ -87,6 +88,11 @@ static void take_blas_buffers(int n)
     if (n > MOST_BUFFERS) n = MOST_BUFFERS;
     for (int i = 0; i < n; i++) buffers[i] = blas_memory_alloc(0);
     for (int i = 0; i < n; i++) blas_memory_free(buffers[i]);
+}
+
+void tool_rest_blas(void)
+{
+    if (blas_thread_shutdown_) blas_thread_shutdown_();
 }
 
 modal_status tool_fit_threads(int *threads, int must, modal_error *err)
