@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "lib/base/memory.h"
-#include "kernels/registry.h"
+#include "kernels/device_interface.h"
 #include "lib/frames/frames.h"
 #include "lib/frames/reading.h"
 #include "lib/frames/ring.h"
