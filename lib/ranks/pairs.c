@@ -15,10 +15,11 @@ modal_status ranks_pairs_grow(ranks_problem *problem, int64_t count, modal_error
 {
     modal_status status = MODAL_OK;
     Vec *vectors = NULL;
-    double *eigenvalues = NULL, *residuals = NULL;
+    double *eigenvalues = NULL, *residuals = NULL, *excess = NULL;
     RANKS_OWN(modal_alloc_zero(&vectors, count, sizeof *vectors, "modes", err));
     RANKS_OWN(modal_alloc_zero(&eigenvalues, count, sizeof *eigenvalues, "modes", err));
     RANKS_OWN(modal_alloc_zero(&residuals, count, sizeof *residuals, "modes", err));
+    RANKS_OWN(modal_alloc_zero(&excess, count, sizeof *excess, "modes", err));
     for (int64_t k = 0; k < count; k++) {
         if (k < problem->n_found) {
             vectors[k] = problem->vectors[k];
@@ -29,9 +30,11 @@ modal_status ranks_pairs_grow(ranks_problem *problem, int64_t count, modal_error
     modal_free(&problem->vectors);
     modal_free(&problem->eigenvalues);
     modal_free(&problem->residuals);
+    modal_free(&problem->excess);
     problem->vectors = vectors;
     problem->eigenvalues = eigenvalues;
     problem->residuals = residuals;
+    problem->excess = excess;
     problem->n_found = count;
 done:
     return status;
@@ -48,6 +51,7 @@ void ranks_pairs_free(ranks_problem *problem)
     modal_free(&problem->vectors);
     modal_free(&problem->eigenvalues);
     modal_free(&problem->residuals);
+    modal_free(&problem->excess);
 }
 
 /* products [n, n], the columns after one another: X^T A X. */
@@ -138,12 +142,13 @@ done:
  * stop allows. */
 static double judge(const ranks_problem *problem, const double *rounding, int64_t *at, int *allowed)
 {
-    const double tolerance = problem->options.tolerance;
+    static const double rough = 1e-5; /* an eigenvalue is known to its square */
     double worst = 0;
     *allowed = 1;
     *at = 0;
     for (int64_t k = 0; k < problem->n_found; k++) {
-        const double excess = problem->residuals[k] / fmax(tolerance, 4 * rounding[k]);
+        const double tolerance = k < problem->options.n_modes ? problem->options.tolerance : fmax(rough, problem->options.tolerance);
+        const double excess = problem->excess[k] = problem->residuals[k] / fmax(tolerance, 4 * rounding[k]);
         if (!(excess <= worst)) worst = excess, *at = k;
         if (!(problem->residuals[k] <= fmax(tolerance, 16 * rounding[k]))) *allowed = 0;
     }
@@ -206,6 +211,7 @@ modal_status ranks_refine(ranks_problem *problem, ranks_step *step, void *contex
         }
         previous = worst;
         for (int64_t k = 0; k < problem->n_found; k++) {
+            if (problem->excess[k] <= 1) continue;
             MODAL_TRY(step(problem, context, problem->vectors[k], next, err));
             MODAL_TRY(remove_rigid(problem, next, work, err));
             RANKS_TRY(VecCopy(next, problem->vectors[k]));

@@ -59,6 +59,7 @@ typedef struct ranks_problem {
     int64_t n_found;   /* pairs, ascending */
     Vec *vectors;      /* [n_found] */
     double *eigenvalues, *residuals; /* [n_found] */
+    double *excess; /* [n_found] of ranks_examine: a residual beside what is wanted */
     const modal_progress *progress; /* rank 0, else NULL */
     int64_t n_solves, n_iterations;
     modal_modes_sturm sturm;
@@ -141,8 +142,8 @@ typedef struct ranks_cycle ranks_cycle;
 /* All ranks: a V-cycle with the levels of GAMG, which were set up, and of which it keeps the coarsest matrix alone: the others
  * are copied. An error on one rank ends all. *cycle may be there after an error. */
 modal_status ranks_cycle_new(const ranks_problem *problem, PC grid, ranks_cycle **cycle, modal_error *err);
-/* All ranks: from x [n, own rows] to y; strides in values. Makes up for little: one cycle each. */
-PetscErrorCode ranks_cycle_apply(ranks_cycle *cycle, int64_t n, const double *x, int64_t stride_x, double *y, int64_t stride_y);
+/* All ranks: one cycle for these columns of x [own rows, stride], which ascend; the results become columns 0 to n - 1. */
+PetscErrorCode ranks_cycle_apply(ranks_cycle *cycle, int64_t n, const int *columns, double *x, int64_t stride);
 ranks_cycle *ranks_cycle_delete(ranks_cycle *cycle); /* NULL is fine; gives NULL */
 
 /* ---- multigrid.c ---- */
@@ -158,12 +159,13 @@ modal_status ranks_multigrid(ranks_problem *problem, modal_error *err);
 /* One step of an inverse iteration, y from x. */
 typedef modal_status ranks_step(ranks_problem *problem, void *context, Vec x, Vec y, modal_error *err);
 
-/* All ranks: Rayleigh-Ritz of all vectors, which become pairs, and their residuals by the criterion of lib/modes/refine.c. *worst: <= 1
- * where all are small enough, its pair *at; *allowed: whether all are within what is let pass where no step makes them smaller. */
+/* All ranks: Rayleigh-Ritz of all vectors, which become pairs, and their residuals by the criterion of lib/modes/refine.c; of pairs above
+ * options.n_modes, which only have to say where eigenvalues are, by a rough one. *worst: <= 1 where all are small enough, its pair *at;
+ * *allowed: whether all are within what is let pass where no step makes them smaller. */
 modal_status ranks_examine(ranks_problem *problem, double *worst, int64_t *at, int *allowed, modal_error *err);
 /* All ranks: x^T K x and x^T M x. */
 modal_status ranks_energies(ranks_problem *problem, Vec x, double *energy, double *mass, modal_error *err);
-/* All ranks: the same, and all pairs improved by `step` until they are small enough. */
+/* All ranks: the same, and pairs whose residuals are too large improved by `step` until they are not. */
 modal_status ranks_refine(ranks_problem *problem, ranks_step *step, void *context, modal_error *err);
 /* All ranks: room for the pairs, vectors included. */
 modal_status ranks_pairs_grow(ranks_problem *problem, int64_t count, modal_error *err);

@@ -13,8 +13,8 @@
  * first gap above the last mode, and the inertia of K - sigma M counts the modes below it. Modes that are missing are searched
  * beside the known ones.
  *
- * multigrid: LOBPCG in blocks of more vectors than modes are asked for, preconditioned by PETSc's smoothed aggregation, which
- * knows the rigid motions. No count; a block of random vectors beside the modes looks for lower ones until it finds none.
+ * multigrid: an own LOBPCG (lobpcg.h) in blocks of more vectors than modes are asked for, preconditioned by PETSc's smoothed
+ * aggregation, which knows the rigid motions. No count; a block of random vectors beside the modes looks for lower ones until it finds none.
  *
  * This header is free of MPI: a program loads the functions from a module (modal_ranks_program). */
 #ifndef MODAL_RANKS_RANKS_H
@@ -41,6 +41,7 @@ typedef struct modal_ranks_options {
 typedef struct modal_ranks_estimate {
     int n_ranks;
     double direct_bytes, multigrid_bytes;
+    double lean_bytes; /* multigrid on several ranks, set up in less memory and more time; on one rank as multigrid_bytes */
 } modal_ranks_estimate;
 
 /* What else is known of a computation. */
@@ -49,6 +50,7 @@ typedef struct modal_ranks_report {
     modal_ranks_estimate estimate; /* before anything was divided */
     double memory_limit; /* bytes that a rank might hold, 0: no limit */
     double contrast;     /* the largest Young's modulus beside the least */
+    int lean;            /* multigrid was set up in less memory and more time, for its levels did not fit */
     int only_direct;     /* auto took direct, for the contrast is too large for multigrid */
     int n_ranks;
     int64_t least_nodes, most_nodes; /* free nodes of a rank */
