@@ -93,6 +93,20 @@ if(TARGET modaldeform AND TARGET modalpack)
   endforeach()
 endif()
 
+# What modaltex bake and flow write.
+find_program(MODAL_CHROMIUM NAMES chromium chromium-browser google-chrome)
+if(TARGET modaltex AND TARGET modaldeform AND TARGET modalpack AND TARGET modalview)
+  foreach(client blender gltf-validator page paraview)
+    set(program_of_blender "${MODAL_BLENDER}")
+    set(program_of_gltf-validator "${MODAL_NODE_MODULES}/gltf-validator")
+    set(program_of_page "${MODAL_CHROMIUM}")
+    set(program_of_paraview "${MODAL_PVPYTHON}")
+    add_test(NAME clients.bake_${client} COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_bake_clients.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+             ${CMAKE_SOURCE_DIR} ${client} "${program_of_${client}}")
+    set_tests_properties(clients.bake_${client} PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300)
+  endforeach()
+endif()
+
 if(TARGET modaldeform AND TARGET modalpack AND TARGET modalmesh)
   add_test(NAME clients.blender_own_mesh COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_own_mesh.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} "${MODAL_BLENDER}")

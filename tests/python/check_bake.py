@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """modaltex bake. usage: check_bake.py BIN_FOLDER REPOSITORY
 Texels beside look-ups at their places, for charts of the surface and for charts that are made; the look that shows the image; mip levels of the
-filled image; numbers in 8 and 16 bits; what is kept in the texture's file, beside the image, and what the checkers refuse of it; the same bytes for
+filled image, which have nothing of the background; images of normals; numbers in 8 and 16 bits; what is kept in the texture's file, beside the image, and what the checkers refuse of it; the same bytes for
 any number of threads; what is refused."""
 import json
 import os
@@ -154,6 +154,47 @@ def check_charts():
     compare("c.h5", image, 512, (v, f, vt, fvt))
     run("modaltex", "bake", "c.h5", "c.obj", "again.png", "--size", 512, "--filter", "trilinear")
     must(open("again.png", "rb").read() == open("c.png", "rb").read(), "with the charts that were written")
+
+
+def check_bleeding():
+    """Charts of one colour each: no mip texel of the image, levels 0 to 6, has anything of the background or of another chart, if what it covers is of one chart;
+    before the gaps are filled, all that lie at a chart's border have."""
+    rng, squares = np.random.default_rng(8), 14
+    corner = rng.permutation(64)[:squares]
+    points, faces, colours = [], [], rng.integers(30, 226, (squares, 3))
+    for i, c in enumerate(corner):  # apart from each other, of several sizes and directions
+        frame = np.linalg.qr(rng.normal(size=(3, 3)))[0][:2] * rng.uniform(0.2, 0.5, (2, 1))
+        at = np.array([c % 4, c // 4 % 4, c // 16], float)
+        points += [at, at + frame[0], at + frame[0] + frame[1], at + frame[1]]
+        faces += [[4 * i, 4 * i + 1, 4 * i + 2], [4 * i, 4 * i + 2, 4 * i + 3]]
+    with open("squares.ply", "w", encoding="ascii") as f:
+        f.write(f"ply\nformat ascii 1.0\nelement vertex {len(points)}\nproperty double x\nproperty double y\nproperty double z\n"
+                "property uchar red\nproperty uchar green\nproperty uchar blue\n"
+                f"element face {len(faces)}\nproperty list uchar int vertex_indices\nend_header\n")
+        f.writelines("%.17g %.17g %.17g %d %d %d\n" % (*p, *colours[i // 4]) for i, p in enumerate(points))
+        f.writelines("3 %d %d %d\n" % tuple(t) for t in faces)
+    run("modaltex", "build", "squares.ply", "q0.h5", "--resolution", 256, "-f", "-q")
+    with open("l2.json", "w", encoding="utf-8") as f:
+        json.dump({"layers": [{"kind": "colours", "file": "squares.ply"}]}, f)
+    run("modaltex", "paint", "q0.h5", "l2.json", "q.h5", "-f", "-q")
+    run("modaltex", "bake", "q.h5", "squares.ply", "filled.png", "--size", 512, "--filter", "trilinear")
+    run("modaltex", "bake", "q.h5", "squares.ply", "gaps.png", "--size", 512, "--filter", "trilinear", "--padding", "none")
+    filled, bare = read_png("filled.png").astype(float), read_png("gaps.png").astype(float)
+    chart = np.argmin(np.abs(bare[:, :, None] - colours).max(3), 2)  # of the covered texels, by their colour
+    covered = (bare > 0).any(2)
+    must(np.abs(bare - colours[chart]).max(2)[covered].max() <= 1 and len(np.unique(chart[covered])) == squares, "colours of the squares")
+    magenta = np.where(covered[..., None], bare, [255, 0, 255])  # a saturated background
+    for level in range(7):
+        n = 2**level
+        blocks = lambda a: a.reshape(512 // n, n, 512 // n, n, *a.shape[2:]).swapaxes(1, 2).reshape(512 // n, 512 // n, n * n, *a.shape[2:])
+        of, has = blocks(chart), blocks(covered)
+        first, last = np.where(has, of, squares).min(2), np.where(has, of, -1).max(2)
+        one = has.any(2) & (first == last)
+        mean = (blocks(bare) * has[..., None]).sum(2)[one] / has.sum(2)[one][:, None]
+        off = np.abs(blocks(filled).mean(2)[one] - mean).max()
+        must(one.sum() > 0 and off <= 1, "level", level, "bleeds by", off)
+        if level:
+            must(np.abs(blocks(magenta).mean(2)[one] - mean).max() > 50, "level", level, "has no border to bleed at")
 
 
 def check_numbers():
@@ -383,6 +424,7 @@ def main():
         check_own_uv()
         check_charts()
         check_refused()
+        check_bleeding()
         check_numbers()
         check_kept()
         check_normals()

@@ -38,19 +38,24 @@ def write_png(name, texels, **more):
 
 
 def read_png(name):
-    """[height, width, 3 or 4], the highest row first: 8 or 16 bits, filter "up"."""
+    """[height, width, 3 or 4] of 8 or 16 bits, the highest row first, of files as the tools write them: rows with the filter "up", sRGB said; sums are checked."""
     with open(name, "rb") as f:
-        data, at, body = f.read(), 8, b""
+        data, at, body, kinds = f.read(), 8, b"", []
+    assert data[:8] == b"\x89PNG\r\n\x1a\n", (name, "signature")
     while at < len(data):
         length, kind = struct.unpack(">I4s", data[at:at + 8])
+        part = data[at + 8:at + 8 + length]
+        assert struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0] == zlib.crc32(kind + part), (name, kind)
+        kinds.append(kind)
         if kind == b"IHDR":
-            width, height, bits, colour = struct.unpack(">IIBB", data[at + 8:at + 18])
-        body += data[at + 8:at + 8 + length] if kind == b"IDAT" else b""
-        at += length + 12
+            width, height, bits, colour, *rest = struct.unpack(">IIBBBBB", part)
+            assert bits in (8, 16) and colour in (2, 6) and rest == [0, 0, 0], (name, bits, colour, rest)
+        body += part if kind == b"IDAT" else b""
+        at += 12 + length
+    assert kinds == [b"IHDR", b"sRGB", b"IDAT", b"IEND"], (name, kinds)
     n = {2: 3, 6: 4}[colour]
-    lines = np.frombuffer(zlib.decompress(body), np.uint8).reshape(height, width * n * bits // 8 + 1)
-    if not (lines[:, 0] == 2).all():
-        raise ValueError(f"{name}: a filter other than up")
+    lines = np.frombuffer(zlib.decompress(body), np.uint8).reshape(height, 1 + n * width * bits // 8)
+    assert (lines[:, 0] == 2).all(), (name, "filters")
     values = np.cumsum(lines[:, 1:], 0, dtype=np.uint8)
     return (values if bits == 8 else values.view(">u2")).reshape(height, width, n)
 
