@@ -56,7 +56,7 @@ if(TARGET modalpack)
   add_test(NAME cli.packages_shipped COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_install.py
            ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR} --packages --shipped)
   set_tests_properties(cli.install cli.packages cli.packages_shipped PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
-  set_tests_properties(cli.packages_shipped PROPERTIES LABELS "cli;long")
+  set_tests_properties(cli.packages_shipped PROPERTIES LABELS "cli;long" TIMEOUT 900)
 
   add_test(NAME cli.shapes COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_shapes.py
            $<TARGET_FILE:modalpack> $<TARGET_FILE:modalinfo>)
