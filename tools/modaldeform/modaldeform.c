@@ -268,8 +268,8 @@ static void report(tool *t, const modaldeform_request *r, const modaldeform_inpu
     json_object_set_new(to, "bytes", json_integer(bytes));
     json_object_set_new(to, "bytes_per_point_and_frame",
                         json_real((double)bytes / (double)in->mesh_points / (double)in->n));
-    tool_note(t, "%s: %" PRId64 " frames of %" PRId64 " points, %.3f GB", r->dry ? "dropped" : r->folder, in->n, in->mesh_points,
-              1e-9 * (double)bytes);
+    tool_note(t, "%s: %" PRId64 " frames of %" PRId64 " points, %.1f MB", r->dry ? "dropped" : r->folder, in->n, in->mesh_points,
+              1e-6 * (double)bytes);
 }
 
 /* WebGL 2 promises 256 layers of a texture, which is where viewers keep their morph targets. */

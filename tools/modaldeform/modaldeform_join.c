@@ -272,7 +272,7 @@ modal_status modaldeform_share_finish(tool *t, const modaldeform_request *r, con
     tool_stage(t, "finish", tool_seconds() - start, -1);
     json_object_set_new(t->report, "finished", json_true());
     json_object_set_new(t->report, "bytes", json_integer(bytes));
-    tool_note(t, "%s: %" PRId64 " frames of %" PRId64 " points, %.3f GB, of %" PRId64 " shares", r->folder, in->n, in->mesh_points, 1e-9 * (double)bytes,
+    tool_note(t, "%s: %" PRId64 " frames of %" PRId64 " points, %.1f MB, of %" PRId64 " shares", r->folder, in->n, in->mesh_points, 1e-6 * (double)bytes,
               s->share.n);
 done:
     json_decref(run);
