@@ -119,35 +119,6 @@ done:
     return status;
 }
 
-modal_status modal_snapshots_solid_read(const char *path, modal_snapshots_solid *s, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    const modal_h5_source source = {path, NULL, 0};
-    modal_h5_in in = {.file = H5I_INVALID_HID, .checker = {NULL, err}};
-    modal_h5_place root = nowhere;
-    int64_t dims[3] = {-1, -1, 3};
-    modal_h5_rows *rows = NULL;
-    int there = 0;
-    memset(s, 0, sizeof *s);
-    MODAL_TRY(modal_h5_open(&in, &source));
-    MODAL_TRY(modal_h5_check_root(&in, "snapshots", 1));
-    MODAL_TRY(modal_h5_enter(&in, NULL, NULL, MODAL_H5_REQUIRED, &root));
-    MODAL_TRY(modal_h5_rows_open(&in, &root, "displacements", modal_h5_is_float(&root, "displacements") ? MODAL_H5_F32 : MODAL_H5_F64, 3,
-                                 dims, MODAL_H5_REQUIRED, &rows));
-    MODAL_TRY(modal_snapshots_solid_look(&in, &root, dims[1], s, &there));
-    if (!there) MODAL_FAIL(err, MODAL_ERROR_INPUT, "/solid: missing (modaltled --fields solid writes it)");
-    if (s->n_triangles == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "/solid/triangles: none");
-done:
-    modal_h5_rows_close(rows);
-    modal_h5_leave(&root);
-    status = modal_h5_close(&in, status);
-    if (status != MODAL_OK) {
-        modal_error_context(err, "%s", path);
-        modal_snapshots_solid_free(s);
-    }
-    return status;
-}
-
 /* ---- writing ---- */
 
 modal_status modal_snapshots_solid_write(hid_t file, const modal_snapshots_solid *s, modal_error *err)

@@ -19,10 +19,6 @@ typedef struct modal_snapshots_solid {
 /* Zeroes; a zeroed struct is fine. */
 void modal_snapshots_solid_free(modal_snapshots_solid *solid);
 
-/* Reads and checks. MODAL_ERROR_INPUT `path: where: what, value`, also for a file without /solid. `solid` is overwritten; the
- * caller frees it; after an error it is zeroed. */
-modal_status modal_snapshots_solid_read(const char *path, modal_snapshots_solid *solid, modal_error *err);
-
 /* Reads what is there below the root, of n_nodes nodes, and applies the rules; *there: there is a /solid. The caller frees it, also
  * after an error. */
 modal_status modal_snapshots_solid_look(const modal_h5_in *in, const modal_h5_place *root, int64_t n_nodes,
