@@ -4,6 +4,8 @@
 #ifndef MODAL_KERNELS_SHADE_LANES_H
 #define MODAL_KERNELS_SHADE_LANES_H
 
+#include <string.h>
+
 #include "kernels/shade/shade_math.h"
 
 enum { SHADE_LANES = 96 };
@@ -17,7 +19,7 @@ typedef struct shade_lanes {
     float position[3][SHADE_LANES], normal[3][SHADE_LANES], to_eye[3][SHADE_LANES], colour[3][SHADE_LANES];
     float towards[SHADE_LANES], lit[SHADE_LANES], depth[SHADE_LANES], u[SHADE_LANES], v[SHADE_LANES];
     int32_t inside[SHADE_LANES], texel[4][SHADE_LANES];
-    float moments[4][2][SHADE_LANES]; /* of the four texels */
+    float moments[4][SHADE_LANES][2]; /* of the four texels */
 } shade_lanes;
 
 /* A triangle at (x, y); what is looked up of it. */
@@ -93,12 +95,12 @@ RASTER_INLINE void shade_lane_shadows(const modal_shade_task *task, shade_lanes 
         s->texel[2][i] = 2 * (bottom * n + left), s->texel[3][i] = 2 * (bottom * n + right);
     }
     for (int i = 0; i < s->n; i++)
-        for (int k = 0; k < 4; k++) s->moments[k][0][i] = moments[s->texel[k][i]], s->moments[k][1][i] = moments[s->texel[k][i] + 1];
+        for (int k = 0; k < 4; k++) memcpy(s->moments[k][i], moments + s->texel[k][i], sizeof s->moments[k][i]);
     for (int i = 0; i < s->n; i++) {
         float mean[2];
         for (int k = 0; k < 2; k++) {
-            const float above = s->moments[0][k][i] * (1.0f - s->u[i]) + s->moments[1][k][i] * s->u[i];
-            const float below = s->moments[2][k][i] * (1.0f - s->u[i]) + s->moments[3][k][i] * s->u[i];
+            const float above = s->moments[0][i][k] * (1.0f - s->u[i]) + s->moments[1][i][k] * s->u[i];
+            const float below = s->moments[2][i][k] * (1.0f - s->u[i]) + s->moments[3][i][k] * s->u[i];
             mean[k] = above * (1.0f - s->v[i]) + below * s->v[i];
         }
         const float spread = mean[1] - mean[0] * mean[0], variance = spread > MODAL_SHADE_VARIANCE ? spread : MODAL_SHADE_VARIANCE;
@@ -155,24 +157,29 @@ RASTER_INLINE void shade_lane_colours(const modal_shade_task *task, shade_lanes 
     }
 }
 
-/* The lanes of a pixel, one a triangle that its samples see, in their order. */
-RASTER_INLINE void shade_lanes_of(const modal_shade_task *task, shade_lanes *s, int64_t pixel, int samples)
+/* The lanes of a pixel, one a triangle that its samples see, in their order. middle: the mean of all samples. */
+RASTER_INLINE void shade_lanes_of(const modal_shade_task *task, shade_lanes *s, int64_t pixel, float column, float row, int samples, const float middle[2])
 {
     const uint64_t *keys = task->keys + pixel * samples;
+    uint32_t differ = 0;
+    for (int i = 1; i < samples; i++) differ |= (uint32_t)keys[i] ^ (uint32_t)keys[0];
+    if (differ == 0) { /* most pixels */
+        shade_lane(task, s, (uint32_t)keys[0], column + middle[0], row + middle[1], samples);
+        return;
+    }
     for (int i = 0; i < samples; i++) {
         const uint32_t t = (uint32_t)keys[i];
         unsigned set = 0;
         int count = 0;
-        float x, y;
+        float mean[2];
         for (int j = 0; j < samples; j++) {
             const unsigned same = (uint32_t)keys[j] == t;
             set |= same << j;
             count += (int)same;
         }
         if (set & ((1u << i) - 1)) continue; /* with one of those before */
-        shade_point(task, pixel, set, samples, &x, &y);
-        shade_lane(task, s, t, x, y, count);
-        if (count == samples) return;
+        shade_mean(set, samples, mean);
+        shade_lane(task, s, t, column + mean[0], row + mean[1], count);
     }
 }
 
@@ -205,13 +212,16 @@ RASTER_INLINE void shade_plain(const modal_shade_task *task, const modal_raster_
 {
     shade_lanes s;
     const int samples = task->samples;
-    int32_t lane_of[SHADE_LANES + 1];
+    int32_t lane_of[SHADE_LANES + 1], column = (int32_t)(first % task->width), row = (int32_t)(first / task->width);
+    float middle[2];
+    shade_mean((1u << samples) - 1, samples, middle);
     for (int64_t done = 0; done < count;) {
         int n = 0;
         s.n = 0;
         for (; done + n < count && s.n <= SHADE_LANES - samples; n++) {
             lane_of[n] = s.n;
-            shade_lanes_of(task, &s, first + done + n, samples);
+            shade_lanes_of(task, &s, first + done + n, (float)column, (float)row, samples, middle);
+            if (++column == task->width) column = 0, row++;
         }
         lane_of[n] = s.n;
         shade_lane_surfaces(&s, view);

@@ -262,8 +262,8 @@ RASTER_INLINE void shade_colour(const modal_shade_task *task, const modal_raster
     }
 }
 
-/* Where a pixel's samples are in the mean, pixels. They are bits of a set. */
-RASTER_INLINE void shade_point(const modal_shade_task *task, int64_t pixel, unsigned set, int samples, float *x, float *y)
+/* Where a pixel's samples are in the mean, pixels from its corner. They are bits of a set. */
+RASTER_INLINE void shade_mean(unsigned set, int samples, float mean[2])
 {
     int32_t count = 0, sum_x = 0, sum_y = 0;
     for (int j = 0; j < samples; j++) {
@@ -272,8 +272,16 @@ RASTER_INLINE void shade_point(const modal_shade_task *task, int64_t pixel, unsi
         sum_y += set >> j & 1 ? raster_sample_y(samples, j) : 0;
     }
     const float scale = 1.0f / (float)(256 * count);
-    *x = (float)(pixel % task->width) + (float)sum_x * scale;
-    *y = (float)(pixel / task->width) + (float)sum_y * scale;
+    mean[0] = (float)sum_x * scale, mean[1] = (float)sum_y * scale;
+}
+
+/* The same from the picture's corner. */
+RASTER_INLINE void shade_point(const modal_shade_task *task, int64_t pixel, unsigned set, int samples, float *x, float *y)
+{
+    float mean[2];
+    shade_mean(set, samples, mean);
+    *x = (float)(pixel % task->width) + mean[0];
+    *y = (float)(pixel / task->width) + mean[1];
 }
 
 RASTER_INLINE shade_surface shade_middle(const modal_shade_task *task, const modal_raster_view *view, int64_t pixel, uint32_t t, unsigned set,
