@@ -439,6 +439,8 @@ modal_status modal_bench_new(modal_bench **bench, const modal_bench_request *req
         MODAL_TRY(modal_device_open(&none, request->back_end, err));
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--backend: cpu, auto, cuda or cuda:N, %s", request->back_end);
     }
+    if (request->gpu_only && !b->gpu.present) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "--gpu-only: no GPU, %s", reason);
+    b->cpu_rows = !request->gpu_only;
     MODAL_TRY(open_side(b, &b->cpu, "cpu", err));
     if (b->gpu.present) bench_print(b, "gpu: %s\n", b->gpu.device.hardware);
     bench_print(b, "cpu: %s\nMedians of %d runs. Bytes: each input read once, each output written once. "

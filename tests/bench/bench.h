@@ -37,7 +37,7 @@ typedef struct bench_side {
 } bench_side;
 
 struct modal_bench {
-    int quick, runs, n_threads;
+    int quick, runs, n_threads, cpu_rows; /* cpu_rows: 0 where `render` and `plants` leave them out */
     int64_t memory_limit;
     const char *folder; /* for the files of `pipeline` */
     const char *surface; /* of `octree`, or NULL */
@@ -144,6 +144,8 @@ modal_status bench_flow(modal_bench *b, bench_side *side, struct octree_scene *s
 modal_status bench_atlas(modal_bench *b, bench_side *side, const struct octree_scene *scene, const struct modal_surface_mesh *surface, modal_error *err);
 modal_status bench_render(modal_bench *b, modal_error *err);
 modal_status bench_plants(modal_bench *b, modal_error *err);
+/* Of `render`: PNG of a picture, [height, width, 4], beside libpng. */
+modal_status bench_png(modal_bench *b, const uint8_t *picture, int width, int height, modal_error *err);
 /* Of `plants`: the paper's kernels in a launch or two, in one a distinct r, in one an object. */
 modal_status bench_launches(modal_bench *b, modal_error *err);
 

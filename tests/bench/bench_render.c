@@ -304,19 +304,20 @@ done:
 static double compare(const picture_bench *p, double *mean)
 {
     const int64_t pixels = (int64_t)p->width * p->height;
-    int64_t sum = 0, over = 0;
+    int64_t sum = 0, over = 0, ours = 0, theirs = 0;
     for (int64_t i = 0; i < pixels; i++) {
         int most = 0;
         for (int k = 0; k < 3; k++) {
             const int mine = (int)(fminf(fmaxf(p->colours[3 * i + k], 0.0f), 1.0f) * 255.0f + 0.5f), d = abs(mine - p->theirs[4 * i + k]);
-            sum += d;
+            sum += d, ours += mine, theirs += p->theirs[4 * i + k];
             most = d > most ? d : most;
         }
         over += most > 8;
     }
     *mean = (double)sum / (3.0 * (double)pixels);
     const double share = (double)over / (double)pixels;
-    bench_print(p->b, "       the pictures differ by %.3f / 255 in the mean, %.4f %% of pixels by more than 8 / 255\n", *mean, 100.0 * share);
+    bench_print(p->b, "       the pictures differ by %.3f / 255 in the mean (%.1f here, %.1f there), %.4f %% of pixels by more than 8 / 255\n", *mean,
+                (double)ours / (3.0 * (double)pixels), (double)theirs / (3.0 * (double)pixels), 100.0 * share);
     return fmax(*mean / (p->b->quick ? 0.3 : 0.1), share / (p->b->quick ? 1e-3 : 2e-4));
 }
 
@@ -329,7 +330,7 @@ static modal_status measure_theirs(picture_bench *p, modal_error *err)
     MODAL_TRY(draw_all(p, err));
     MODAL_TRY(make_theirs(p, err));
     MODAL_TRY(draw_theirs(p, err));
-    gl_pictures_read(p->drawn, p->theirs);
+    MODAL_TRY(gl_pictures_read(p->drawn, p->theirs, err));
     const double error = compare(p, &mean);
     MODAL_TRY(measure(p, draw_theirs, p, 1, &time, err));
     MODAL_TRY(add_row(p, p->gl->renderer, 0, &time, error, mean / 255.0, err));
@@ -354,6 +355,7 @@ static modal_status one_size(modal_bench *b, bench_side *side, const gl_context 
     if (side->is_cuda) MODAL_TRY(measure_ours(&p, 0, b->n_threads, err));
     if (gl) MODAL_TRY(measure_theirs(&p, err));
     if (!side->is_cuda && b->n_threads > 1) MODAL_TRY(measure_ours(&p, 1, b->n_threads, err));
+    if (!side->is_cuda) MODAL_TRY(bench_png(b, p.picture, p.width, p.height, err));
 done:
     close_source(&p);
     gl_pictures_delete(p.drawn);
@@ -374,7 +376,7 @@ modal_status bench_render(modal_bench *b, modal_error *err)
         bench_side *at = side ? &b->gpu : &b->cpu;
         /* it draws beside the GPU, or where there is none beside the CPU, whose work it does then */
         const gl_context *drawing = at->is_cuda == b->gpu.present ? gl : NULL;
-        if (!at->present) continue;
+        if (!at->present || (!at->is_cuda && !b->cpu_rows)) continue;
         const int n = b->quick || !at->is_cuda ? 1 : 3;
         for (int i = 0; i < n; i++) MODAL_TRY(one_size(b, at, drawing, b->quick ? 60 : widths[i], err));
     }

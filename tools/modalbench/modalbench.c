@@ -15,6 +15,7 @@ static const tool_option options[] = {
     {"backend", 0, "NAME", "auto",
      "cuda or cuda:N: that GPU and the CPU; cpu: the CPU alone; auto: a GPU if there is one.", 0},
     {"quick", 0, NULL, NULL, "Small sizes and few runs: whether it works, not how fast it is.", 0},
+    {"gpu-only", 0, NULL, NULL, "`render` and `plants` leave the CPU's rows out, which take most of their time.", 0},
     {"folder", 0, "FOLDER", NULL,
      "Where `pipeline` writes its files, which go at once (default: TMPDIR, or /tmp).", TOOL_WRITES},
     {"surface", 0, "FILE", NULL, "What `octree` goes around (default: a torus): an .obj, .ply, .stl, .off or .vtk.", TOOL_READS},
@@ -90,6 +91,8 @@ static modal_status read_request(tool *t, request *r, modal_error *err)
     r->json_to_stdout = r->json && strcmp(r->json, "-") == 0;
     r->bench.back_end = tool_value(a, "backend");
     r->bench.quick = tool_count(a, "quick") > 0;
+    r->bench.gpu_only = tool_count(a, "gpu-only") > 0;
+    if (r->bench.gpu_only && strcmp(r->bench.back_end, "cpu") == 0) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--gpu-only: not with --backend cpu");
     r->bench.surface = tool_value(a, "surface");
     if (r->bench.surface && !r->chosen[OCTREE_PART]) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--surface: only with octree, %s", r->bench.surface);
     MODAL_TRY(tool_integer(a, "depth", 0, 14, &depth, err));

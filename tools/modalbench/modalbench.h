@@ -14,6 +14,7 @@ typedef struct modal_bench modal_bench;
 typedef struct modal_bench_request {
     const char *back_end;  /* "cpu", "auto", "cuda" or "cuda:N": a GPU beside the CPU */
     int quick;             /* small sizes, few runs: does it work? */
+    int gpu_only;          /* not 0: `render` and `plants` leave the CPU's rows out */
     int n_threads;         /* of the CPU */
     int64_t memory_limit;  /* bytes of main memory, 0: three quarters of what is free */
     const char *folder;    /* where `pipeline` makes its temporary files */

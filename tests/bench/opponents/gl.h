@@ -71,6 +71,7 @@ enum {
     F(void, FramebufferTexture2D, (unsigned, unsigned, unsigned, unsigned, int))                                      \
     F(unsigned, CheckFramebufferStatus, (unsigned))                                                                   \
     F(void, DrawBuffers, (int, const unsigned *))                                                                     \
+    F(void, ReadBuffer, (unsigned))                                                                                   \
     F(void, ClearBufferfv, (unsigned, int, const float *))                                                            \
     F(void, ClearBufferuiv, (unsigned, int, const unsigned *))                                                        \
     F(void, GenRenderbuffers, (int, unsigned *))                                                                      \

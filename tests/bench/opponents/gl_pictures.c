@@ -154,9 +154,10 @@ static modal_status make_targets(gl_pictures *p, modal_error *err)
     make_texture(p, NUMBERS, GL_R32UI, w, h, TO_IDS, GL_COLOR_ATTACHMENT0);
     make_texture(p, NORMALS, GL_RGBA32F, w, h, TO_IDS, GL_COLOR_ATTACHMENT0 + 1);
     make_renderbuffer(p, IDS_DEPTH, GL_DEPTH_COMPONENT32F, 0, w, h, TO_IDS, GL_DEPTH_ATTACHMENT);
-    gl->DrawBuffers(2, both);
     for (int i = 0; i < FRAMEBUFFERS; i++) {
         gl->BindFramebuffer(GL_FRAMEBUFFER, p->framebuffers[i]);
+        gl->DrawBuffers(i == TO_IDS ? 2 : 1, both); /* said for each: a driver's contexts without a surface may begin with none */
+        gl->ReadBuffer(GL_COLOR_ATTACHMENT0);
         if (gl->CheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
             return modal_error_set(err, MODAL_ERROR_SYSTEM, "OpenGL cannot draw to framebuffer %d", i);
     }
@@ -300,8 +301,9 @@ void gl_pictures_draw(void *pictures)
     draw_triangles(p, 0, s->n_triangles);
 }
 
-void gl_pictures_read(const gl_pictures *p, uint8_t *picture)
+modal_status gl_pictures_read(const gl_pictures *p, uint8_t *picture, modal_error *err)
 {
     p->gl->BindFramebuffer(GL_FRAMEBUFFER, p->framebuffers[TO_PICTURE]);
     p->gl->ReadPixels(0, 0, p->scene.width, p->scene.height, GL_RGBA, GL_UNSIGNED_BYTE, picture);
+    return gl_check(p->gl, "reading a picture", err);
 }

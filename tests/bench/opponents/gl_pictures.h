@@ -31,6 +31,6 @@ gl_pictures *gl_pictures_delete(gl_pictures *pictures);
 /* Draws all of it. */
 void gl_pictures_draw(void *pictures);
 /* The picture in main memory: [height, width, 4] in linear light, the upper row first. */
-void gl_pictures_read(const gl_pictures *pictures, uint8_t *picture);
+modal_status gl_pictures_read(const gl_pictures *pictures, uint8_t *picture, modal_error *err);
 
 #endif
