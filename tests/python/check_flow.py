@@ -176,6 +176,12 @@ def check_field():
     t = want / want.max()
     must((got["red"][t > 0.9] > 220).all() and (got["blue"][t < 0.05] > 220).all() and (got["green"] == 0).all(), "colours")
     must("sequence.vtkhdf" in run("modalinfo", "painted.h5").stdout, "provenance")
+    run("modaldeform", "t.h5", "curved", "--fields", "curvature", "-q")  # curvature of the deformed surface, end to end
+    for name in ("k_max", "mean_curvature"):
+        bent = frames("curved", name)[7].astype(float)
+        paint("number.h5", file="curved/sequence.vtkhdf", field=name, frame=7, range=[-1e9, 1e9])
+        got = sampled("painted.h5")["value"].astype(float)
+        must(np.ptp(bent) > 0.5 and np.abs(got - bent).max() <= 0.05 * np.ptp(bent), name, np.abs(got - bent).max(), np.ptp(bent))
     paint("number.h5", 3, "/layers/0/range: the second must be above the first", range=[1, 1])
     paint("number.h5", 3, "has frames 0 to 10, 11", frame=11)
     paint("number.h5", 3, "no field of that name at its points, heat", field="heat")
