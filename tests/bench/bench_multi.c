@@ -190,6 +190,13 @@ static modal_status call_cublas(void *context, int64_t k, modal_error *err)
 #endif
 
 /* Poisons, runs, checks, times, adds a row. */
+/* Of what is computed, padded or in tiles: objects of a few vertices take more as tiles. */
+static int64_t result_floats(const plant_scene *s)
+{
+    const int64_t padded = 4 * s->padded_vertices, tiles = s->rest_offset[s->n_objects];
+    return padded > tiles ? padded : tiles;
+}
+
 static modal_status measure(multi *m, const char *name, int ours, bench_call *call, float *result,
                             place where, int moved, modal_error *err)
 {
@@ -201,9 +208,7 @@ static modal_status measure(multi *m, const char *name, int ours, bench_call *ca
                      .bytes = moved ? s->bytes_deform : s->bytes_product,
                      .tolerance = moved ? "2 (r + 8) 2^-24 (|R|(|rest| + sum |U||q|) + |p|)"
                                         : "2 (r + 2) 2^-24 sum |U||q|"};
-    const int64_t floats = 4 * s->padded_vertices > s->rest_offset[s->n_objects]
-                               ? 4 * s->padded_vertices : s->rest_offset[s->n_objects];
-    MODAL_TRY(bench_poison(m->side, m->u, 4 * floats, err));
+    MODAL_TRY(bench_poison(m->side, m->u, 4 * result_floats(s), err));
     MODAL_TRY(call(m, 0, err));
     MODAL_TRY(check(m, result, where, moved, &row.error, err));
     MODAL_TRY(bench_measure(m->b, m->side, call, m, &row.time, err));
@@ -335,8 +340,7 @@ static modal_status run_side(modal_bench *b, bench_side *side, const plant_scene
     modal_status status = MODAL_OK;
     multi m = {.b = b, .side = side, .scene = s, .truth = t};
     const int64_t cache = b->quick ? 1 << 20 : side->is_cuda ? BENCH_CACHE_BYTES : 4 * (int64_t)BENCH_CACHE_BYTES;
-    const int64_t floats = 4 * s->padded_vertices > s->rest_offset[s->n_objects]
-                               ? 4 * s->padded_vertices : s->rest_offset[s->n_objects];
+    const int64_t floats = result_floats(s);
     m.n_copies = cache / (4 * s->u_floats) + 1;
     if (m.n_copies > 512) m.n_copies = 512;
     MODAL_TRY(bench_to_device(side, &m.q, s->q, 4 * s->n_modes, "q", err));
@@ -403,7 +407,7 @@ static modal_status run_launches(modal_bench *b, const plant_scene *s, const tru
     m.n_copies = (b->quick ? 1 << 20 : BENCH_CACHE_BYTES) / (4 * s->u_floats) + 1;
     if (m.n_copies > 512) m.n_copies = 512;
     MODAL_TRY(bench_to_device(side, &m.q, s->q, 4 * s->n_modes, "q", err));
-    MODAL_TRY(bench_to_device(side, &m.u, NULL, 16 * s->padded_vertices, "u", err));
+    MODAL_TRY(bench_to_device(side, &m.u, NULL, 4 * result_floats(s), "u", err));
     MODAL_TRY(paper_multi_new(&m.paper, PAPER_CHUNKS_6_8_FIRST, s, m.n_copies, side->stream, err));
     snprintf(name, sizeof name, "paper 4.3, %d launches", paper_multi_kernels(m.paper));
     MODAL_TRY(measure(&m, name, 1, call_paper, m.u, PADDED, 0, err));

@@ -359,6 +359,7 @@ static modal_status measure_together(plant_bench *p, bench_time *frame, modal_er
     const int runs = p->b->quick || !p->side->is_cuda ? 1 : 3;
     double seconds[3];
     modal_simulation run;
+    p->deformer = modal_deformer_delete(p->deformer); /* of what was measured before */
     const int64_t before = modal_device_held_bytes();
     p->n_frames = p->b->quick ? 4 : p->side->is_cuda ? 201 : 9, p->held = 0;
     if (p->side->is_cuda && p->ms[STEP] > 2.0) p->n_frames = 41; /* some tenths of a second, too */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Makes the pictures of docs/gallery.md that modalrender draws: shadows, buffers, images of normals, leaves that are cut out or blended, normals.
-usage: draw_render.py TO_FOLDER BIN"""
+usage: draw_render.py TO_FOLDER [shadows|forest|buffers|materials|normals ...] BIN"""
 import json
 import os
 import pathlib
@@ -61,6 +61,14 @@ def shadows():
          draw("bush", name, "--shadow-size", 2048, "--shadow-width", 6))
 
 
+def forest():
+    """All of its 6,440 objects in one shadow map."""
+    plant("forest", "forest", "--look", "--linear", "--duration", "0.5")
+    name = look("forest", "near.json", camera={"eye": [1.5, -5.0, 6.0], "target": [5.0, 3.4, 0.6], "fov": 0.42})
+    join("render_forest.png", *(draw("forest", name, "--shadow", *words, frame=10)
+                                for words in (("hard", "--shadow-size", 512), ("hard", "--shadow-size", 4096), ("vsm", "--shadow-size", 4096, "--shadow-width", 3))))
+
+
 def buffers():
     picture = draw("bush", look("bush", "all.json"), "--buffers", "object,normal,depth,motion", size=(270, 330), frame="19:21")
     read = lambda name: np.load(f"o/{name}/000001.npy")
@@ -78,8 +86,16 @@ def buffers():
 def materials():
     trunk = {"eye": [0.35, -0.5, 0.5], "target": [0, 0, 0.4], "fov": 0.4}
 
+    y, x = np.mgrid[:256, :256] * (2 * np.pi / 256)  # furrows along the trunk, that wander
+    height = np.cos(14 * x + 1.5 * np.sin(2 * y)) + 0.6 * np.cos(23 * x - 2 * np.cos(3 * y) + 1) + 0.4 * np.cos(9 * x + 7 * y)
+    n = np.stack([-(np.roll(height, -1, 1) - np.roll(height, 1, 1)), np.roll(height, -1, 0) - np.roll(height, 1, 0), np.full(x.shape, 0.9)], -1)
+    write_png("bush/relief.png", np.rint(127.5 + 127.5 * n / np.linalg.norm(n, axis=2, keepdims=True)).astype("u1"))
+
     def flat(text):
         del text["materials"]["bark"]["normal_image"]
+
+    def relief(text):
+        text["materials"]["bark"]["normal_image"] = "relief.png"
 
     def opaque(text):
         text["materials"]["leaf"].update(alpha="opaque")
@@ -91,7 +107,7 @@ def materials():
 
     leaves = {"eye": [0.0, -0.9, 1.75], "target": [-0.42, -0.33, 1.55], "fov": 0.4}
     small = (240, 300)
-    join("render_materials.png", draw("bush", look("bush", "flat.json", flat, trunk), size=small), draw("bush", look("bush", "bump.json", None, trunk), size=small),
+    join("render_materials.png", draw("bush", look("bush", "flat.json", flat, trunk), size=small), draw("bush", look("bush", "bump.json", relief, trunk), size=small),
          draw("bush", look("bush", "opaque.json", opaque, leaves), size=small), draw("bush", look("bush", "cut.json", None, leaves), size=small),
          draw("bush", look("bush", "blend.json", blend, leaves), size=small))
 
@@ -112,6 +128,9 @@ def normals():
     join("render_normals.png", *panels, heat)
 
 
-plant("bush", "bush", "--look", "--rigid", "300", "--duration", "2")
-for make in (shadows, buffers, materials, normals):
-    make()
+wanted = sys.argv[2:-1]
+if wanted != ["forest"]:
+    plant("bush", "bush", "--look", "--rigid", "300", "--duration", "2")
+for make in (shadows, forest, buffers, materials, normals):
+    if not wanted or make.__name__ in wanted:
+        make()

@@ -34,6 +34,7 @@ refuses(2, "none of uq, multi, batch, frame, pipeline, rings, nbody, tled, octre
 refuses(2, "back end: 'gpu' is none of auto, ref, cpu, cuda, cuda:N", "uq", "--backend", "gpu")
 refuses(2, "--surface: only with octree, bunny.ply", "uq", "--surface", "bunny.ply")
 refuses(3, "absent.ply: cannot open, No such file or directory", "octree", "--surface", "absent.ply", "-q", "--quick", "--backend", "cpu")
+refuses(2, "--gpu-only: not with --backend cpu", "render", "--gpu-only", "--backend", "cpu")
 refuses(2, "--plants: only with plants, here", "render", "--plants", "here")
 refuses(2, "--memory-limit: not a size such as 800M or 4G, 0", "uq", "--memory-limit", "0")
 refuses(2, "--json and --report: standard output has room for one", "uq", "--json", "-", "--report", "-")
@@ -66,7 +67,7 @@ for row in numbers["results"]:
 octree = {f"octree, depth 6, {kind}, {order} order" for kind in ("float", "rgba8") for order in ("texel", "triangle", "random")}
 assert set(tables) == {"ceilings", "octree, building, depth 6", "octree, baking, depth 6", "octree, flow, depth 6", *octree,
                        "table 5", "table 3 and 4", "batch", "frame", "frame, random order",
-                       "render, 7202 triangles", "table 2", "operations", "table 2, random order", "pipeline", "nbody", "tled", "tled, frames", "rings, saddle 200k, irregular, shuffled",
+                       "render, 7202 triangles", *["render, PNG"][: "PNG by libpng" not in absent], "table 2", "operations", "table 2, random order", "pipeline", "nbody", "tled", "tled, frames", "rings, saddle 200k, irregular, shuffled",
                        "rings, saddle 500k, one valence of 200", "rings, dragon's size, 16 frames"}, set(tables)
 for name, rows in tables.items():
     assert name == "ceilings" or any(row["ours"] for row in rows), name
@@ -111,6 +112,7 @@ for name, what, where in (("geometry shader and blending, OpenGL", "curvature by
     drawn = [row for row in tables[where] if row["name"] == name]
     assert len(drawn) == (what not in absent), (name, absent)  # with EGL, which here draws on the CPU, or said to be absent
     assert drawn or what in table, name
+assert [row["ours"] for row in tables.get("render, PNG", [])] in ([], [True, False]), tables["render, PNG"]  # both are read back: error_over_tolerance
 assert len(tables["render, 7202 triangles"]) == 1 + ("pictures by OpenGL" not in absent), tables["render, 7202 triangles"]
 
 # whole simulations of plants: one that both sources have, and a small one in the dragon's place; the others are said to be absent
