@@ -32,7 +32,9 @@ extern "C" modal_status modal_reduced_step_cuda(const modal_step_task *t, modal_
     kernel = small   ? modal_step_kernel_warps(t->phase)
              : large ? modal_step_kernel_grids(t->phase)
                      : modal_step_kernel_blocks(t->phase);
-    if (small) { // fewer warps where the device has less shared memory
+    if (small) { // fewer warps where all multiprocessors have one an object, and where there is less shared memory
+        const int spread = (t->n_objects + machine.n_multiprocessors - 1) / machine.n_multiprocessors;
+        if (groups > spread) groups = spread;
         if (groups * team_bytes > (size_t)machine.shared_block) groups = (int)(machine.shared_block / team_bytes);
         threads = 32 * groups;
         shared_bytes = groups * team_bytes;
