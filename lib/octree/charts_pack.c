@@ -10,7 +10,6 @@
 #include "lib/octree/charts.h"
 
 enum { SIDE = 512, WORDS = SIDE / 64 };
-enum { HALVINGS = 2 }; /* between the first share that fits and the last that did not */
 static const double FILL = 0.86, LESS = 0.97, LEAST = 0.02; /* shares of the raster's area that are tried: the first, factors, the last */
 
 typedef struct run {
@@ -186,16 +185,14 @@ static double area_of(const packing *p, const modal_chart_shape *s)
     return area;
 }
 
-enum { ORDERS = 3 };
-
-/* Charts with the largest boxes first: by the sum of their sides, by the longer side, by the product. */
-static modal_status sort_shapes(const modal_chart_shape *shapes, int64_t n, int by, int32_t *order, modal_error *err)
+/* Charts with the largest boxes first. */
+static modal_status sort_shapes(const modal_chart_shape *shapes, int64_t n, int32_t *order, modal_error *err)
 {
     uint64_t *keys = NULL;
     modal_status status = modal_alloc(&keys, n, sizeof *keys, "charts", err);
     for (int64_t i = 0; status == MODAL_OK && i < n; i++) {
-        const double w = shapes[i].size[0], h = shapes[i].size[1], large = by == 0 ? w + h : by == 1 ? fmax(w, h) : w * h;
-        memcpy(&keys[i], &large, sizeof large); /* not negative: bits keep the order */
+        const double half = shapes[i].size[0] + shapes[i].size[1];
+        memcpy(&keys[i], &half, sizeof half); /* not negative: bits keep the order */
         keys[i] = ~keys[i];
         order[i] = (int32_t)i;
     }
@@ -204,58 +201,36 @@ static modal_status sort_shapes(const modal_chart_shape *shapes, int64_t n, int 
     return status;
 }
 
-/* Puts all charts at the scale of a share of the raster's area; 0: they do not fit. */
-static int fits(packing *p, const int32_t *order, int64_t n, double area, double fill, place *places)
-{
-    p->scale = SIDE * sqrt(fill / area);
-    memset(&p->page, 0, sizeof p->page);
-    for (int64_t i = 0; i < n; i++)
-        if (!put(p, &p->shapes[order[i]], &places[i])) return 0;
-    return 1;
-}
-
 modal_status modal_charts_pack(const modal_chart_shape *shapes, int64_t n_shapes, const int32_t *members, const int32_t *triangle_uv, double gap, double *uv,
                                modal_error *err)
 {
     modal_status status = MODAL_OK;
     packing *p = NULL;
-    place *places = NULL, *tried = NULL;
+    place *places = NULL;
     int32_t *order = NULL;
-    double area = 0, fill = FILL;
-    int found = 0;
-    const int32_t *used = NULL; /* the order of `places` */
+    double area = 0;
+    int64_t placed = 0;
     MODAL_TRY(modal_alloc_zero(&p, 1, sizeof *p, "charts", err));
     MODAL_TRY(modal_alloc(&p->cells, SIDE * SIDE, 1, "charts", err));
     for (int k = 0; k < 4; k++) MODAL_TRY(modal_alloc(&p->masks[k].runs, SIDE * SIDE / 2 + SIDE, sizeof *p->masks[k].runs, "charts", err));
     MODAL_TRY(modal_alloc(&places, n_shapes, sizeof *places, "charts", err));
-    MODAL_TRY(modal_alloc(&tried, n_shapes, sizeof *tried, "charts", err));
-    MODAL_TRY(modal_alloc(&order, ORDERS * n_shapes, sizeof *order, "charts", err));
+    MODAL_TRY(modal_alloc(&order, n_shapes, sizeof *order, "charts", err));
     p->shapes = shapes, p->members = members, p->triangle_uv = triangle_uv, p->uv = uv;
     p->half_gap = 0.5 * gap * SIDE;
     for (int64_t i = 0; i < n_shapes; i++) area += 0.5 * area_of(p, &shapes[i]);
-    for (int by = 0; by < ORDERS; by++) MODAL_TRY(sort_shapes(shapes, n_shapes, by, order + by * n_shapes, err));
-    while (fill > LEAST && !(found = fits(p, order, n_shapes, area, fill, places))) fill *= LESS;
-    double too_much = fill < FILL ? fill / LESS : fill;
-    used = order;
-    for (int k = 0; found && k < HALVINGS && too_much > fill; k++) {
-        const double middle = 0.5 * (fill + too_much);
-        int by = 0;
-        while (by < ORDERS && !fits(p, order + by * n_shapes, n_shapes, area, middle, tried)) by++;
-        if (by < ORDERS) {
-            place *const other = places;
-            places = tried, tried = other;
-            fill = middle, used = order + by * n_shapes;
-        } else too_much = middle;
+    MODAL_TRY(sort_shapes(shapes, n_shapes, order, err));
+    for (double fill = FILL; placed < n_shapes && fill > LEAST; fill *= LESS) {
+        p->scale = SIDE * sqrt(fill / area);
+        memset(&p->page, 0, sizeof p->page);
+        for (placed = 0; placed < n_shapes && put(p, &shapes[order[placed]], &places[placed]);) placed++;
     }
-    p->scale = SIDE * sqrt(fill / area);
-    if (!found) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%lld charts are too many for an image", (long long)n_shapes);
-    for (int64_t i = 0; i < n_shapes; i++) move(p, &shapes[used[i]], &places[i], uv);
+    if (placed < n_shapes) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%lld charts are too many for an image", (long long)n_shapes);
+    for (int64_t i = 0; i < n_shapes; i++) move(p, &shapes[order[i]], &places[i], uv);
 done:
     for (int k = 0; p && k < 4; k++) modal_free(&p->masks[k].runs);
     if (p) modal_free(&p->cells);
     modal_free(&p);
     modal_free(&places);
-    modal_free(&tried);
     modal_free(&order);
     return status;
 }
