@@ -223,13 +223,18 @@ done:
     return status;
 }
 
-/* Three rows a node on the finest level, six on the others; one where a matrix does not say so. */
+/* Three rows a node on the finest level, six an aggregate on the others, whether or not the matrix says so (one that hypre made does
+ * not). One where ranks have parts of six: any side is right, since what a block lacks is zero. */
 static modal_status find_side(const ranks_problem *problem, Mat matrix, int *side, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    PetscInt found = 1;
+    PetscInt found = 1, n;
+    int parts, any;
     RANKS_TRY(MatGetBlockSize(matrix, &found));
-    *side = found == 3 || found == MOST_SIDE ? (int)found : 1;
+    RANKS_TRY(MatGetLocalSize(matrix, &n, NULL));
+    parts = n % MOST_SIDE != 0;
+    RANKS_TRY(MPI_Allreduce(&parts, &any, 1, MPI_INT, MPI_MAX, problem->comm));
+    *side = found == 3 ? 3 : any ? 1 : MOST_SIDE;
 done:
     return status;
 }

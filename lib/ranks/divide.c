@@ -94,10 +94,9 @@ static modal_status choose_route(ranks_problem *problem, modal_error *err)
     const modal_modes_route asked = problem->options.route;
     modal_ranks_report *report = &problem->report;
     const double limit = problem->options.memory_limit, of_direct = ceil(report->estimate.direct_bytes / mebibyte),
-                 of_multigrid = ceil(report->estimate.lean_bytes / mebibyte);
+                 of_multigrid = ceil(report->estimate.multigrid_bytes / mebibyte);
     const int direct_fits = !(limit > 0) || report->estimate.direct_bytes <= limit;
-    const int multigrid_fits = !(limit > 0) || report->estimate.lean_bytes <= limit;
-    report->lean = problem->n_ranks > 1 && limit > 0 && report->estimate.multigrid_bytes > limit;
+    const int multigrid_fits = !(limit > 0) || report->estimate.multigrid_bytes <= limit;
     report->memory_limit = limit;
     report->contrast = find_contrast(&problem->solid->mesh);
     report->only_direct = asked == MODAL_ROUTE_AUTO && report->contrast > most_contrast;

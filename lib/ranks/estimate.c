@@ -16,9 +16,8 @@ enum { SAMPLES = 20000, LEAF = 32, MOST_DEPTH = 64 };
 /* Fitted: MUMPS' bytes for an entry of the factor; GAMG's for a node and for a block of K, and what is kept of it, which takes more
  * while it is made. */
 static const double factor_bytes = 12, grid_bytes[2] = {4000, 150}, cycle_bytes[2] = {2200, 45}, cycle_made = 1.4;
-/* On several ranks GAMG holds more, by much or made all at once by little; what libraries take once they compute, and MPI once it has
- * sent. */
-static const double grid_fast = 3.2, grid_lean = 1.3, started_bytes = 8e6, sending_bytes = 6e6;
+/* On several ranks hypre makes GAMG's products in less; what libraries take once they compute, and MPI once it has sent. */
+static const double grid_several = 0.85, started_bytes = 8e6, sending_bytes = 6e6;
 
 /* ---- neighbours ---- */
 
@@ -237,7 +236,7 @@ void ranks_estimate(const ranks_size *size, int32_t n_modes, int n_ranks, modal_
     const double symmetric = own * (76 * half + 16), whole = own * 108 * size->blocks;
     /* three more modes, a subspace of twice as many, and the pairs */
     const double krylov = 24 * own * (3.0 * (n_modes + 3) + 8);
-    const double grid = own * (grid_bytes[0] + grid_bytes[1] * size->blocks);
+    const double grid = own * (grid_bytes[0] + grid_bytes[1] * size->blocks) * (n_ranks > 1 ? grid_several : 1);
     const double base = size->resident + started_bytes + (n_ranks > 1 ? sending_bytes : 0);
     const double cycle = own * (cycle_bytes[0] + cycle_bytes[1] * size->blocks);
     /* three blocks, the pairs, and those of the Rayleigh-Ritz */
@@ -248,9 +247,6 @@ void ranks_estimate(const ranks_size *size, int32_t n_modes, int n_ranks, modal_
     estimate->direct_bytes = base + piece +
         fmax(fmax(assembly + 2 * symmetric, 3 * symmetric + 144 * half * own + share_factor(factor_bytes * size->factor_entries, n_ranks) +
                   krylov), result);
-    double *const bytes[2] = {&estimate->multigrid_bytes, &estimate->lean_bytes};
-    for (int k = 0; k < 2; k++) {
-        const double made = grid * (n_ranks == 1 ? 1 : k == 0 ? grid_fast : grid_lean) + cycle_made * cycle;
-        *bytes[k] = base + piece + fmax(fmax(assembly, fmax(made, cycle + lobpcg)) + 4 * whole / 3, result);
-    }
+    estimate->multigrid_bytes = base + piece +
+        fmax(fmax(assembly, fmax(grid + cycle_made * cycle, cycle + lobpcg)) + 4 * whole / 3, result);
 }

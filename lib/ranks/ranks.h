@@ -41,7 +41,6 @@ typedef struct modal_ranks_options {
 typedef struct modal_ranks_estimate {
     int n_ranks;
     double direct_bytes, multigrid_bytes;
-    double lean_bytes; /* multigrid on several ranks, set up in less memory and more time; on one rank as multigrid_bytes */
 } modal_ranks_estimate;
 
 /* What else is known of a computation. */
@@ -50,7 +49,6 @@ typedef struct modal_ranks_report {
     modal_ranks_estimate estimate; /* before anything was divided */
     double memory_limit; /* bytes that a rank might hold, 0: no limit */
     double contrast;     /* the largest Young's modulus beside the least */
-    int lean;            /* multigrid was set up in less memory and more time, for its levels did not fit */
     int only_direct;     /* auto took direct, for the contrast is too large for multigrid */
     int n_ranks;
     int64_t least_nodes, most_nodes; /* free nodes of a rank */

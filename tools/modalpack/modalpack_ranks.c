@@ -125,15 +125,13 @@ modal_status modalpack_ranks_plan(tool *t, const modalpack_request *r, modal_err
     MODAL_TRY(modalpack_make_surface(t, r, &shape, err));
     MODAL_TRY(r->ranks->plan(&shape.solid, &options, r->n_plans, r->plans, estimates, err));
     FILE *to = tool_text_stream(t);
-    if (to) fprintf(to, "%9s %12s %14s %9s  %s\n", "ranks", "direct_MiB", "multigrid_MiB", "lean_MiB", "auto");
+    if (to) fprintf(to, "%9s %12s %14s  %s\n", "ranks", "direct_MiB", "multigrid_MiB", "auto");
     for (int i = 0; i < r->n_plans; i++) {
         const modal_ranks_estimate *e = &estimates[i];
-        const char *route = limit == 0 ? "-" : e->direct_bytes <= limit ? "direct" : e->lean_bytes <= limit ? "multigrid" : "none fits";
-        if (to)
-            fprintf(to, "%9d %12.0f %14.0f %9.0f  %s\n", e->n_ranks, ceil(e->direct_bytes / mebibyte), ceil(e->multigrid_bytes / mebibyte),
-                    ceil(e->lean_bytes / mebibyte), route);
-        json_array_append_new(all, json_pack("{s:i, s:f, s:f, s:f}", "ranks", e->n_ranks, "direct_bytes", e->direct_bytes, "multigrid_bytes",
-                                             e->multigrid_bytes, "multigrid_lean_bytes", e->lean_bytes));
+        const char *route = limit == 0 ? "-" : e->direct_bytes <= limit ? "direct" : e->multigrid_bytes <= limit ? "multigrid" : "none fits";
+        if (to) fprintf(to, "%9d %12.0f %14.0f  %s\n", e->n_ranks, ceil(e->direct_bytes / mebibyte), ceil(e->multigrid_bytes / mebibyte), route);
+        json_array_append_new(all, json_pack("{s:i, s:f, s:f}", "ranks", e->n_ranks, "direct_bytes", e->direct_bytes, "multigrid_bytes",
+                                             e->multigrid_bytes));
     }
 done:
     modal_shape_free(&shape);
@@ -150,9 +148,7 @@ static void report(tool *t, const modal_modes_result *result, const modal_ranks_
                                found->resident_bytes, "most_resident_bytes", found->most_resident_bytes, "processor_seconds",
                                found->processor_seconds);
     json_object_set_new(solver, "estimate_bytes", json_real(found->route == MODAL_ROUTE_DIRECT ? found->estimate.direct_bytes
-                                                            : found->lean                      ? found->estimate.lean_bytes
                                                                                                : found->estimate.multigrid_bytes));
-    if (found->lean) json_object_set_new(solver, "lean", json_true());
     json_object_set_new(solver, "least_nodes", json_integer(found->least_nodes));
     json_object_set_new(solver, "most_nodes", json_integer(found->most_nodes));
     if (found->factor_bytes > 0) {
@@ -167,7 +163,6 @@ static void report(tool *t, const modal_modes_result *result, const modal_ranks_
     if (result->sturm.n_below >= 0)
         tool_note(t, "Sturm count: %lld eigenvalues below %.9g (rad/s)^2, all known", (long long)result->sturm.n_below,
                   result->sturm.shift);
-    if (found->lean) tool_note(t, "multigrid: set up in less memory and more time, for a rank may hold %.0f MiB", found->memory_limit / 1048576);
     if (found->only_direct)
         tool_note(t, "direct: Young's moduli are %.3g apart, too far for multigrid", found->contrast);
     tool_note(t, "SLEPc, %s, ranks: %d; %lld degrees of freedom, orthogonality %.1e", routes[found->route], found->n_ranks,
