@@ -9,8 +9,9 @@ namespace modal_octree_device {
 
 __device__ __forceinline__ int place_of(unsigned x, unsigned y, unsigned z, int shift)
 {
-    const unsigned a = x >> shift & 3, b = y >> shift & 3, c = z >> shift & 3;
-    return (int)((a & 1) | (b & 1) << 1 | (c & 1) << 2 | (a & 2) << 2 | (b & 2) << 3 | (c & 2) << 4);
+    const unsigned a = (x >> shift & 3) * 5, b = (y >> shift & 3) * 10,
+                   c = (z >> shift & 3) * 20; // the second bit is copied two places up
+    return (int)((a & 9) | (b & 18) | (c & 36));
 }
 
 __device__ __forceinline__ int64_t find(const modal_octree_grid &g, unsigned x, unsigned y, unsigned z)
@@ -27,16 +28,18 @@ __device__ __forceinline__ int64_t find(const modal_octree_grid &g, unsigned x, 
     return at;
 }
 
-template <bool NEAREST> __device__ __forceinline__ float interpolate(const float v[8], float x, float y, float z)
+// v[k] - offset are the corners. Where they are whole numbers and the offset 2^23, all differences of two are exact.
+template <bool NEAREST>
+__device__ __forceinline__ float interpolate(const float v[8], float offset, float x, float y, float z)
 {
     if constexpr (NEAREST) { // no array indexed by a number of the thread
         const float a = x >= 0.5f ? v[1] : v[0], b = x >= 0.5f ? v[3] : v[2], c = x >= 0.5f ? v[5] : v[4], d = x >= 0.5f ? v[7] : v[6];
         const float e = y >= 0.5f ? b : a, f = y >= 0.5f ? d : c;
-        return z >= 0.5f ? f : e;
+        return (z >= 0.5f ? f : e) - offset;
     } else {
         float a[4];
 #pragma unroll
-        for (int k = 0; k < 4; k++) a[k] = fmaf(z, v[k + 4] - v[k], v[k]);
+        for (int k = 0; k < 4; k++) a[k] = fmaf(z, v[k + 4] - v[k], v[k] - offset);
         const float b = fmaf(y, a[2] - a[0], a[0]), c = fmaf(y, a[3] - a[1], a[1]);
         return fmaf(x, c - b, b);
     }
@@ -65,8 +68,10 @@ __device__ __forceinline__ bool look_up(const modal_octree_grid &g, float X, flo
 #pragma unroll
         for (int c = 0; c < 4; c++) {
 #pragma unroll
-            for (int k = 0; k < 8; k++) v[k] = (float)(int)(bits[k] >> 8 * c & 255);
-            out[c] = interpolate<NEAREST>(v, fx, fy, fz);
+            for (int k = 0; k < 8; k++)
+                v[k] =
+                    __uint_as_float(__byte_perm(bits[k], 0x4b000000, 0x7650 | c)); // 2^23 + byte, without a conversion
+            out[c] = interpolate<NEAREST>(v, 0x1p23f, fx, fy, fz);
         }
     } else {
         constexpr int WIDTH = CHANNELS == MODAL_OCTREE_FLOAT3 ? 3 : 1;
@@ -75,7 +80,7 @@ __device__ __forceinline__ bool look_up(const modal_octree_grid &g, float X, flo
             read_record(g.records, record * WIDTH + c, bits);
 #pragma unroll
             for (int k = 0; k < 8; k++) v[k] = __uint_as_float(bits[k]);
-            out[c] = interpolate<NEAREST>(v, fx, fy, fz);
+            out[c] = interpolate<NEAREST>(v, 0.0f, fx, fy, fz);
         }
     }
     return true;
@@ -119,9 +124,12 @@ __device__ __forceinline__ void put_value(void *values, int64_t i, bool found, c
 {
     if constexpr (CHANNELS == MODAL_OCTREE_RGBA8) {
         uint32_t packed = outside_rgba8;
-        if (found)
-            packed = (uint32_t)__float2int_rn(v[0]) | (uint32_t)__float2int_rn(v[1]) << 8 | (uint32_t)__float2int_rn(v[2]) << 16 |
-                     (uint32_t)__float2int_rn(v[3]) << 24;
+        if (found) { // rounded to nearest, even at halves, by an addition: the lowest byte of 1.5 2^23 + v
+            uint32_t q[4];
+#pragma unroll
+            for (int c = 0; c < 4; c++) q[c] = __float_as_uint(__fadd_rn(v[c], 12582912.0f));
+            packed = __byte_perm(__byte_perm(q[0], q[1], 0x40), __byte_perm(q[2], q[3], 0x40), 0x5410);
+        }
         ((uint32_t *)values)[i] = packed;
     } else {
         constexpr int WIDTH = CHANNELS == MODAL_OCTREE_FLOAT3 ? 3 : 1;

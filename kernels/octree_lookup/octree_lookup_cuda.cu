@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread a point.
+// A thread two points, so that one is read while the other waits. Finer lattices than TWO_UP_TO wait for main memory,
+// whose traffic two points at once only spread: a thread a point there.
 #include "kernels/cuda_check.cuh"
 #include "kernels/octree_lookup/octree_lookup.cuh"
 
@@ -7,16 +8,31 @@ namespace {
 
 using namespace modal_octree_device;
 
-constexpr int THREADS = 256;
+constexpr int THREADS = 256, TWO_UP_TO = 10; // bits
 
-template <modal_octree_channels CHANNELS, bool NEAREST> __global__ void __launch_bounds__(THREADS) look_up_all(const modal_octree_lookup_task task)
+template <modal_octree_channels CHANNELS, bool NEAREST, int EACH>
+__global__ void __launch_bounds__(THREADS) look_up_all(const modal_octree_lookup_task task)
 {
-    for (int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x; i < task.n_points; i += (int64_t)gridDim.x * THREADS) {
-        float v[4];
-        const bool found =
-            look_up<CHANNELS, NEAREST>(task.grid, __ldg(task.points + 3 * i), __ldg(task.points + 3 * i + 1), __ldg(task.points + 3 * i + 2), v);
-        if (task.found) task.found[i] = found;
-        put_value<CHANNELS>(task.values, i, found, v, task.outside, task.outside_rgba8);
+    constexpr int64_t RUN = THREADS * EACH;
+    for (int64_t first = blockIdx.x * RUN + threadIdx.x; first < task.n_points; first += (int64_t)gridDim.x * RUN) {
+        float p[EACH][3], v[EACH][4];
+        bool found[EACH];
+#pragma unroll
+        for (int k = 0; k < EACH; k++)
+#pragma unroll
+            for (int j = 0; j < 3; j++)
+                p[k][j] =
+                    first + k * THREADS < task.n_points ? __ldg(task.points + 3 * (first + k * THREADS) + j) : -1.0f;
+#pragma unroll
+        for (int k = 0; k < EACH; k++)
+            found[k] = look_up<CHANNELS, NEAREST>(task.grid, p[k][0], p[k][1], p[k][2], v[k]);
+#pragma unroll
+        for (int k = 0; k < EACH; k++) {
+            const int64_t i = first + k * THREADS;
+            if (i >= task.n_points) break;
+            if (task.found) task.found[i] = found[k];
+            put_value<CHANNELS>(task.values, i, found[k], v[k], task.outside, task.outside_rgba8);
+        }
     }
 }
 
@@ -32,11 +48,31 @@ __global__ void __launch_bounds__(THREADS) look_up_levels(const modal_octree_loo
     }
 }
 
-template <modal_octree_channels CHANNELS> void launch(const modal_octree_lookup_task *task, unsigned grid, cudaStream_t stream)
+unsigned blocks_of(int64_t n, int each)
 {
-    if (task->filter == MODAL_OCTREE_NEAREST) look_up_all<CHANNELS, true><<<grid, THREADS, 0, stream>>>(*task);
-    else if (!task->levels) look_up_all<CHANNELS, false><<<grid, THREADS, 0, stream>>>(*task);
-    else look_up_levels<CHANNELS><<<grid, THREADS, 0, stream>>>(*task, mips_of(task->n_mips, task->mips));
+    const int64_t blocks = (n + each - 1) / each;
+    return (unsigned)(blocks < INT32_MAX ? blocks : INT32_MAX);
+}
+
+template <modal_octree_channels CHANNELS, bool NEAREST>
+void launch_plain(const modal_octree_lookup_task *task, cudaStream_t stream)
+{
+    const int64_t n = task->n_points;
+    if (task->grid.bits <= TWO_UP_TO)
+        look_up_all<CHANNELS, NEAREST, 2><<<blocks_of(n, 2 * THREADS), THREADS, 0, stream>>>(*task);
+    else
+        look_up_all<CHANNELS, NEAREST, 1><<<blocks_of(n, THREADS), THREADS, 0, stream>>>(*task);
+}
+
+template <modal_octree_channels CHANNELS> void launch(const modal_octree_lookup_task *task, cudaStream_t stream)
+{
+    if (task->filter == MODAL_OCTREE_NEAREST)
+        launch_plain<CHANNELS, true>(task, stream);
+    else if (!task->levels)
+        launch_plain<CHANNELS, false>(task, stream);
+    else
+        look_up_levels<CHANNELS>
+            <<<blocks_of(task->n_points, THREADS), THREADS, 0, stream>>>(*task, mips_of(task->n_mips, task->mips));
 }
 
 } // namespace
@@ -44,10 +80,11 @@ template <modal_octree_channels CHANNELS> void launch(const modal_octree_lookup_
 extern "C" modal_status modal_octree_lookup_cuda(const modal_octree_lookup_task *task, modal_stream *stream, modal_error *err)
 {
     if (task->n_points <= 0) return MODAL_OK;
-    const int64_t blocks = (task->n_points + THREADS - 1) / THREADS;
-    const unsigned grid = (unsigned)(blocks < INT32_MAX ? blocks : INT32_MAX);
-    if (task->grid.channels == MODAL_OCTREE_RGBA8) launch<MODAL_OCTREE_RGBA8>(task, grid, (cudaStream_t)stream);
-    else if (task->grid.channels == MODAL_OCTREE_FLOAT) launch<MODAL_OCTREE_FLOAT>(task, grid, (cudaStream_t)stream);
-    else launch<MODAL_OCTREE_FLOAT3>(task, grid, (cudaStream_t)stream);
+    if (task->grid.channels == MODAL_OCTREE_RGBA8)
+        launch<MODAL_OCTREE_RGBA8>(task, (cudaStream_t)stream);
+    else if (task->grid.channels == MODAL_OCTREE_FLOAT)
+        launch<MODAL_OCTREE_FLOAT>(task, (cudaStream_t)stream);
+    else
+        launch<MODAL_OCTREE_FLOAT3>(task, (cudaStream_t)stream);
     return modal_cuda_launched("octree_lookup", err);
 }
