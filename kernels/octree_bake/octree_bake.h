@@ -61,29 +61,37 @@ struct modal_octree_bake_task {
 
 /* A triangle in steps, turned so that its area is positive. */
 typedef struct modal_bake_triangle {
-    int64_t x[3], y[3];
-    int64_t area; /* twice, in square steps; 0: covers nothing */
-    int swapped;  /* corners 1 and 2 have changed places */
+    int32_t x[3], y[3];      /* below 2^29, as their differences from each other and from texels are */
+    int64_t area;            /* twice, in square steps; 0: covers nothing */
+    int swapped;             /* corners 1 and 2 have changed places */
     int64_t low[2], high[2]; /* texels that it may cover: low <= x < high */
 } modal_bake_triangle;
 
-MODAL_BAKE_INLINE void modal_bake_start(const float uv[6], double reach, int32_t width, int32_t height, modal_bake_triangle *t)
+/* Twice the area between (ax, ay) and (bx, by). */
+MODAL_BAKE_INLINE int64_t modal_bake_cross(int32_t ax, int32_t ay, int32_t bx, int32_t by)
+{
+    return (int64_t)ax * by - (int64_t)ay * bx;
+}
+
+MODAL_BAKE_INLINE void modal_bake_start(const float uv[6], double reach, int32_t width, int32_t height,
+                                        modal_bake_triangle *t)
 {
     for (int k = 0; k < 3; k++) {
-        t->x[k] = (int64_t)rint((double)uv[2 * k] * MODAL_BAKE_STEPS);
-        t->y[k] = (int64_t)rint((double)uv[2 * k + 1] * MODAL_BAKE_STEPS);
+        t->x[k] = (int32_t)rint((double)uv[2 * k] * MODAL_BAKE_STEPS);
+        t->y[k] = (int32_t)rint((double)uv[2 * k + 1] * MODAL_BAKE_STEPS);
     }
-    t->area = (t->x[1] - t->x[0]) * (t->y[2] - t->y[0]) - (t->x[2] - t->x[0]) * (t->y[1] - t->y[0]);
+    t->area = modal_bake_cross(t->x[1] - t->x[0], t->y[1] - t->y[0], t->x[2] - t->x[0], t->y[2] - t->y[0]);
     t->swapped = t->area < 0;
     if (t->swapped) {
-        const int64_t x = t->x[1], y = t->y[1];
+        const int32_t x = t->x[1], y = t->y[1];
         t->x[1] = t->x[2], t->y[1] = t->y[2], t->x[2] = x, t->y[2] = y, t->area = -t->area;
     }
     for (int axis = 0; axis < 2; axis++) {
-        const int64_t *c = axis ? t->y : t->x, end = axis ? height : width;
-        const int64_t least = c[0] < c[1] ? (c[0] < c[2] ? c[0] : c[2]) : c[1] < c[2] ? c[1] : c[2];
-        const int64_t most = c[0] > c[1] ? (c[0] > c[2] ? c[0] : c[2]) : c[1] > c[2] ? c[1] : c[2];
-        const double low = floor((double)least / MODAL_BAKE_STEPS - reach - 0.5), high = ceil((double)most / MODAL_BAKE_STEPS + reach + 0.5);
+        const int32_t *c = axis ? t->y : t->x, end = axis ? height : width;
+        const int32_t least = c[0] < c[1] ? (c[0] < c[2] ? c[0] : c[2]) : c[1] < c[2] ? c[1] : c[2];
+        const int32_t most = c[0] > c[1] ? (c[0] > c[2] ? c[0] : c[2]) : c[1] > c[2] ? c[1] : c[2];
+        const double low = floor((double)least / MODAL_BAKE_STEPS - reach - 0.5),
+                     high = ceil((double)most / MODAL_BAKE_STEPS + reach + 0.5);
         t->low[axis] = low < 0 ? 0 : (int64_t)low;
         t->high[axis] = high > (double)end ? end : (int64_t)high;
     }
@@ -96,40 +104,51 @@ typedef struct modal_bake_place {
     double weights[2];    /* of the second and third corner at the nearest point, as the user has the corners */
 } modal_bake_place;
 
+/* One of three without an array indexed by a number. */
+#define MODAL_BAKE_PICK(array, k) ((k) == 0 ? (array)[0] : (k) == 1 ? (array)[1] : (array)[2])
+
 /* 0: farther away than reach, and nothing else is said. Products of differences of steps are whole and below 2^63. */
 MODAL_BAKE_INLINE int modal_bake_find(const modal_bake_triangle *t, int64_t px, int64_t py, double reach, modal_bake_place *place)
 {
-    const int64_t x = px * MODAL_BAKE_STEPS + MODAL_BAKE_STEPS / 2, y = py * MODAL_BAKE_STEPS + MODAL_BAKE_STEPS / 2;
-    const double far2 = reach * reach * ((double)MODAL_BAKE_STEPS * MODAL_BAKE_STEPS);
+    const int32_t x = (int32_t)px * MODAL_BAKE_STEPS + MODAL_BAKE_STEPS / 2,
+                  y = (int32_t)py * MODAL_BAKE_STEPS + MODAL_BAKE_STEPS / 2;
     int64_t side[3]; /* of the edge from corner k: twice the area with the texel's centre */
-    int inside = 1, strictly = 1;
+    int strictly = 1;
+    unsigned beyond = 0; /* edges that the centre is beyond: two at most */
     for (int k = 0; k < 3; k++) {
         const int j = k == 2 ? 0 : k + 1;
-        side[k] = (t->x[j] - t->x[k]) * (y - t->y[k]) - (t->y[j] - t->y[k]) * (x - t->x[k]);
-        inside &= side[k] >= 0;
+        side[k] = modal_bake_cross(t->x[j] - t->x[k], t->y[j] - t->y[k], x - t->x[k], y - t->y[k]);
         strictly &= side[k] > 0;
+        beyond |= (unsigned)(side[k] < 0) << k;
     }
     double b, c;
-    if (inside) {
+    if (!beyond) {
         place->square = strictly ? 0.0f : 1e-45f;
         b = (double)side[2] / (double)t->area;
         c = (double)side[0] / (double)t->area;
-    } else {
+    } else { /* the nearest point is on such an edge; threads of a warp go through theirs together, whichever they are
+              */
+        const double far2 = reach * reach * ((double)MODAL_BAKE_STEPS * MODAL_BAKE_STEPS);
         double best = far2, at = 0;
         int edge = -1;
-        for (int k = 0; k < 3; k++) {
-            if (side[k] >= 0) continue; /* the nearest point is on an edge that the centre is beyond */
+        for (int k = beyond & 1 ? 0 : beyond & 2 ? 1 : 2; beyond >> k; k++) {
+            if (!(beyond >> k & 1)) continue;
             const int j = k == 2 ? 0 : k + 1;
-            const int64_t ex = t->x[j] - t->x[k], ey = t->y[j] - t->y[k], dx = x - t->x[k], dy = y - t->y[k], ahead = ex * dx + ey * dy;
-            const int64_t length = ex * ex + ey * ey;
+            const int32_t x0 = MODAL_BAKE_PICK(t->x, k), y0 = MODAL_BAKE_PICK(t->y, k), x1 = MODAL_BAKE_PICK(t->x, j),
+                          y1 = MODAL_BAKE_PICK(t->y, j);
+            const int32_t ex = x1 - x0, ey = y1 - y0, dx = x - x0, dy = y - y0;
+            const int64_t ahead = (int64_t)ex * dx + (int64_t)ey * dy, length = (int64_t)ex * ex + (int64_t)ey * ey;
+            const double own = (double)MODAL_BAKE_PICK(side, k);
+            if (own * own > far2 * (double)length * 1.000001)
+                return 0; /* the whole triangle is farther away, whatever is rounded */
             double square;
             if (ahead <= 0) {
-                square = (double)(dx * dx + dy * dy);
+                square = (double)((int64_t)dx * dx + (int64_t)dy * dy);
             } else if (ahead >= length) {
-                square = (double)((x - t->x[j]) * (x - t->x[j]) + (y - t->y[j]) * (y - t->y[j]));
+                square = (double)((int64_t)(x - x1) * (x - x1) + (int64_t)(y - y1) * (y - y1));
             } else {
-                square = (double)side[k] / (double)length;
-                square *= (double)side[k];
+                square = own / (double)length;
+                square *= own;
             }
             if (!(square <= best) || (edge >= 0 && square == best)) continue;
             best = square;

@@ -11,7 +11,8 @@ namespace {
 
 using namespace modal_octree_device;
 
-constexpr int THREADS = 256, WARPS = THREADS / 32, QUEUED = 16384; // texels of a box from which on a triangle waits
+constexpr int THREADS = 256, WARPS = THREADS / 32, BLOCKS_AT_ONCE = 4,
+              QUEUED = 16384; // texels of a box from which on a triangle waits
 
 __global__ void __launch_bounds__(THREADS) clear(const modal_octree_bake_task t)
 {
@@ -47,7 +48,7 @@ __device__ __forceinline__ void add_overlaps(const modal_octree_bake_task &t, un
     if (overlapping) atomicAdd((unsigned long long *)&t.counts->overlapping, (unsigned long long)overlapping);
 }
 
-__global__ void __launch_bounds__(THREADS) offer_small(const modal_octree_bake_task t)
+__global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE) offer_small(const modal_octree_bake_task t)
 {
     const int lane = threadIdx.x % 32;
     unsigned overlapping = 0;
@@ -60,9 +61,12 @@ __global__ void __launch_bounds__(THREADS) offer_small(const modal_octree_bake_t
             if (lane == 0) t.queue[atomicAdd(t.queue + t.n_triangles, 1)] = (int32_t)i;
             continue;
         }
-        const unsigned row = (unsigned)w;
-        for (unsigned k = (unsigned)lane; k < (unsigned)(w * h); k += 32)
-            overlapping += offer(t, triangle, i, triangle.low[0] + k % row, triangle.low[1] + k / row);
+        const int row = (int)w, right = 32 % row, down = 32 / row; // 32 texels on
+        for (int x = lane % row, y = lane / row; y < (int)h;) {
+            overlapping += offer(t, triangle, i, triangle.low[0] + x, triangle.low[1] + y);
+            x += right, y += down;
+            if (x >= row) x -= row, y++;
+        }
     }
     add_overlaps(t, overlapping);
 }
@@ -83,7 +87,8 @@ __global__ void __launch_bounds__(THREADS) offer_queued(const modal_octree_bake_
 }
 
 template <modal_octree_channels CHANNELS, bool LEVELS>
-__global__ void __launch_bounds__(THREADS) look_up_texels(const modal_octree_bake_task t, const __grid_constant__ mip_set set)
+__global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
+    look_up_texels(const modal_octree_bake_task t, const __grid_constant__ mip_set set)
 {
     const int words = (t.width + 31) / 32, lane = threadIdx.x % 32;
     const int64_t n = (int64_t)words * t.height; // words of 32 texels, a warp each
