@@ -13,11 +13,36 @@ struct small_sum {
     unsigned n, c[4];
 };
 
-__device__ __forceinline__ void add_texel(small_sum &s, unsigned texel)
+// Sums over at most 4 x 4 texels: 12 bits of each number, two of them in a word.
+struct packed_sum {
+    unsigned n, even, odd; // numbers 0 and 2, 1 and 3, in halves
+};
+
+__device__ __forceinline__ void add_texel(packed_sum &s, unsigned texel)
 {
     s.n++;
-#pragma unroll
-    for (int c = 0; c < 4; c++) s.c[c] += texel >> 8 * c & 255;
+    s.even += texel & 0x00ff00ff;
+    s.odd += texel >> 8 & 0x00ff00ff;
+}
+
+__device__ __forceinline__ void add_sum(packed_sum &s, const packed_sum &a)
+{
+    s.n += a.n, s.even += a.even, s.odd += a.odd;
+}
+
+__device__ __forceinline__ small_sum unpack(const packed_sum &s)
+{
+    return {s.n, {s.even & 0xffff, s.odd & 0xffff, s.even >> 16, s.odd >> 16}};
+}
+
+// Of 1 to 4 texels: (2 sum + n) / (2 n) without a division. What is divided is 2044 at most, and 65536 / 6 rounded up
+// is exact up to 32767.
+__device__ __forceinline__ unsigned mean_of_four(const packed_sum &s)
+{
+    const unsigned inverse = s.n == 1 ? 32768 : s.n == 2 ? 16384 : s.n == 3 ? 10923 : 8192;
+    const unsigned even = 2 * s.even + s.n * 0x10001, odd = 2 * s.odd + s.n * 0x10001;
+    return (even & 0xffff) * inverse >> 16 | ((odd & 0xffff) * inverse >> 16) << 8 |
+           ((even >> 16) * inverse >> 16) << 16 | ((odd >> 16) * inverse >> 16) << 24;
 }
 
 __device__ __forceinline__ void add_sum(small_sum &s, const small_sum &a)
@@ -47,12 +72,12 @@ template <bool VECTOR> __device__ __forceinline__ void read_four(const modal_pus
     }
 }
 
-template <bool VECTOR> __global__ void __launch_bounds__(THREADS) fill_tiles(const modal_push_pull_task t)
+template <bool VECTOR> __global__ void __launch_bounds__(THREADS, 4) fill_tiles(const modal_push_pull_task t)
 {
     __shared__ small_sum s[256 + 64 + 16 + 4 + 1]; // 4, 8, 16, 32, 64 texels a side
     const int tx = threadIdx.x % 16, ty = threadIdx.x / 16, x0 = blockIdx.x * TILE + 4 * tx, y0 = blockIdx.y * TILE + 4 * ty;
     unsigned v[4][4], bits[4];
-    small_sum quarter[4] = {}, whole = {};
+    packed_sum quarter[4] = {}, whole = {};
 #pragma unroll
     for (int r = 0; r < 4; r++) {
         const bool in = y0 + r < t.height && x0 < t.width;
@@ -65,7 +90,7 @@ template <bool VECTOR> __global__ void __launch_bounds__(THREADS) fill_tiles(con
     }
 #pragma unroll
     for (int k = 0; k < 4; k++) add_sum(whole, quarter[k]);
-    s[threadIdx.x] = whole;
+    s[threadIdx.x] = unpack(whole);
     __syncthreads();
     for (int from = 0, to = 256, side = 8; side > 0; from = to, to += side * side, side /= 2) {
         if (threadIdx.x < side * side) {
@@ -83,30 +108,25 @@ template <bool VECTOR> __global__ void __launch_bounds__(THREADS) fill_tiles(con
         for (int c = 0; c < 4; c++) to->sum[c] = all.c[c];
     }
     if (all.n == 0) return;
-    unsigned above = 0; // what a gap gets in whose 4 x 4 texels nothing is covered
-    bool has_above = false;
+    if ((bits[0] & bits[1] & bits[2] & bits[3]) == 15 || x0 >= t.width) return;
+    unsigned above = 0; // what a gap gets in whose 2 x 2 texels nothing is covered
+    if (quarter[0].n == 0 || quarter[1].n == 0 || quarter[2].n == 0 || quarter[3].n == 0) {
+        int at = threadIdx.x, side = 16, first = 0, x = tx, y = ty;
+        while (s[at].n == 0) {
+            first += side * side, side /= 2, x /= 2, y /= 2;
+            at = first + y * side + x;
+        }
+        above = mean_of(s[at]);
+    }
+    unsigned mean[4];
+#pragma unroll
+    for (int k = 0; k < 4; k++) mean[k] = quarter[k].n ? mean_of_four(quarter[k]) : above;
 #pragma unroll
     for (int r = 0; r < 4; r++) {
         if (y0 + r >= t.height || x0 >= t.width || bits[r] == 15) continue;
 #pragma unroll
-        for (int k = 0; k < 4; k++) {
-            if (bits[r] >> k & 1) continue;
-            const small_sum &two = quarter[r / 2 * 2 + k / 2];
-            if (two.n) {
-                v[r][k] = mean_of(two);
-                continue;
-            }
-            if (!has_above) {
-                int at = threadIdx.x, side = 16, first = 0, x = tx, y = ty;
-                while (s[at].n == 0) {
-                    first += side * side, side /= 2, x /= 2, y /= 2;
-                    at = first + y * side + x;
-                }
-                above = mean_of(s[at]);
-                has_above = true;
-            }
-            v[r][k] = above;
-        }
+        for (int k = 0; k < 4; k++)
+            if (!(bits[r] >> k & 1)) v[r][k] = mean[r / 2 * 2 + k / 2];
         unsigned *row = t.texels + (int64_t)(y0 + r) * t.width + x0;
         if (VECTOR) {
             *(uint4 *)row = make_uint4(v[r][0], v[r][1], v[r][2], v[r][3]);
