@@ -184,11 +184,10 @@ MODAL_FLOW_BOTH float modal_flow_moving(float dirt, float liquid, double film, f
     return liquid > 0 ? (float)((double)dirt * ((double)liquid / ((double)liquid + film * (double)area))) : 0;
 }
 
-/* The step of sample i; sums of it are added to sums [MODAL_FLOW_SUMS]. */
-MODAL_FLOW_BOTH void modal_flow_step(const modal_surface_flow_task *t, int64_t i, double sums[MODAL_FLOW_SUMS])
+/* The step of sample i with what comes to it; sums of it are added to sums [MODAL_FLOW_SUMS]. */
+MODAL_FLOW_BOTH void modal_flow_settle(const modal_surface_flow_task *t, int64_t i, double in, double carried,
+                                       double sums[MODAL_FLOW_SUMS])
 {
-    double in, carried;
-    modal_flow_gather(t, i, &in, &carried);
     const double given = (double)t->steer[4 * i + 3], area = (double)t->areas[i];
     double added = t->sources ? t->dt * (double)t->sources[i] : 0;
     if (t->rain > 0) added += t->dt * t->rain * (double)t->motion[4 * (int64_t)t->triangles[i] + 3] * area;
@@ -202,6 +201,13 @@ MODAL_FLOW_BOTH void modal_flow_step(const modal_surface_flow_task *t, int64_t i
     const float dirt = (float)((double)t->dirt[i] - (double)t->moving[i] * given + carried);
     t->dirt[i] = dirt;
     t->moving_next[i] = modal_flow_moving(dirt, liquid, t->film, t->areas[i]);
+}
+
+MODAL_FLOW_BOTH void modal_flow_step(const modal_surface_flow_task *t, int64_t i, double sums[MODAL_FLOW_SUMS])
+{
+    double in, carried;
+    modal_flow_gather(t, i, &in, &carried);
+    modal_flow_settle(t, i, in, carried, sums);
 }
 
 #ifdef __cplusplus
