@@ -66,7 +66,8 @@ static void check_cells(harness *h, const modal_octree_build_task *t)
         next += there;
         wrong += there ? nearest > 1e-9 : nearest < -1e-9;
     }
-    if (wrong || next != t->counts->cells) harness_fail(h, "%lld cells are wrong, %lld of %lld in order", (long long)wrong, (long long)next, (long long)t->counts->cells);
+    if (wrong || next != t->counts->cells) harness_fail(h, "%lld cells are wrong, %lld of %lld in order",
+        (long long)wrong, (long long)next, (long long)t->counts->cells);
     if (t->counts->flat != flat) harness_fail(h, "%lld flat triangles, not %lld", (long long)t->counts->flat, (long long)flat);
 }
 
@@ -129,7 +130,8 @@ static void check_tree(harness *h, const modal_octree_build_task *t)
         }
         cells++;
     }
-    if (wrong || n != t->counts->samples) harness_fail(h, "%lld lattice points are wrong, %lld of %lld samples", (long long)wrong, (long long)n, (long long)t->counts->samples);
+    if (wrong || n != t->counts->samples) harness_fail(h, "%lld lattice points are wrong, %lld of %lld samples",
+        (long long)wrong, (long long)n, (long long)t->counts->samples);
 }
 
 /* Bytes of each output that are written, by the counts. */
