@@ -8,7 +8,7 @@ namespace {
 
 using namespace modal_octree_device;
 
-constexpr int THREADS = 256, TWO_UP_TO = 10; // bits
+constexpr int THREADS = 256, TWO_UP_TO = 11; // bits
 
 template <modal_octree_channels CHANNELS, bool NEAREST, int EACH>
 __global__ void __launch_bounds__(THREADS) look_up_all(const modal_octree_lookup_task task)
