@@ -359,9 +359,35 @@ done:
     return status;
 }
 
-// Patches for steps of one launch, where the solid is small enough: then *way says which.
-modal_status make_resident(const modal_tled_solid *s, int law, Way *way, modal_tled_patches *patches,
-                           modal_tled_remotes *remotes, modal_error *err)
+// Whether each patch has one material.
+bool one_material_each(const modal_tled_patches *patches)
+{
+    for (int32_t k = 0; k < patches->n_patches; k++)
+        if (patches->patches[k].material < 0) return false;
+    return true;
+}
+
+// Which laws kernels have to know.
+int law_of_all(const modal_tled_solid *s)
+{
+    int law = MODAL_TLED_NEO_HOOKEAN;
+    bool rich = false, fibres = false, averages = false, no_term = true, one_term = true; // of any; of all
+    for (int32_t k = 0; k < s->n_materials; k++) {
+        const modal_tled_material *m = &s->materials[k];
+        law = k == 0 || law == m->law ? m->law : (int)LAW_ANY;
+        rich |= modal_tled_is_rich(m), fibres |= m->fibre > 0, averages |= m->averages != 0;
+        no_term &= m->n_terms == 0, one_term &= m->n_terms == 1;
+    }
+    if (!rich) return law;
+    if (law != MODAL_TLED_NEO_HOOKEAN) return LAW_RICH_ANY;
+    if (fibres && no_term && !averages) return LAW_FIBRES;
+    if (!fibres && one_term && !averages) return LAW_PRONY;
+    return LAW_RICH_NEO_HOOKEAN;
+}
+
+// Patches for steps of one launch, where the solid is small enough: then *way says which. n_special: nodes.
+modal_status make_resident(const modal_tled_solid *s, int law, int32_t n_special, Way *way, bool *plain,
+                           modal_tled_patches *patches, modal_tled_remotes *remotes, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_cuda_machine machine;
@@ -385,7 +411,8 @@ modal_status make_resident(const modal_tled_solid *s, int law, Way *way, modal_t
             t.most_bases = patches->most_bases;
             t.most_remotes = remotes->most;
             int fits = 0;
-            MODAL_TRY(resident_fits(cluster ? IN_CLUSTER : RESIDENT, law, t, patches->n_patches, &machine, &fits, err));
+            *plain = n_special == 0 && one_material_each(patches);
+            MODAL_TRY(resident_fits(cluster ? IN_CLUSTER : RESIDENT, law, *plain, t, patches->n_patches, &machine, &fits, err));
             if (fits) *way = cluster ? IN_CLUSTER : RESIDENT;
         }
         if (*way == EACH_STEP) {
@@ -471,22 +498,18 @@ modal_status make(const modal_tled_layout_task *task, const modal_tled_patch_pla
     Layout<R> *l = nullptr;
     Array<int32_t> special_of;
     int32_t n_special = 0;
-    int rich = 0;
     modal_tled_remotes remotes = {};
     *task->layout = nullptr;
     MODAL_TRY(modal_alloc_zero(&l, 1, sizeof *l, "a solid on a GPU", err));
     l->device = *task->device;
-    l->law = MODAL_TLED_NEO_HOOKEAN;
+    l->law = law_of_all(s);
     l->head = {s, task->precision, sizeof(R) == 4, 0, 0, free_layout<R>};
     l->elements = s->n_hexahedra == 0 ? TETRAHEDRA : s->n_tetrahedra == 0 ? HEXAHEDRA : BOTH;
-    for (int32_t m = 0; m < s->n_materials; m++)
-        l->law = m == 0 || l->law == s->materials[m].law ? s->materials[m].law : (int)LAW_ANY;
-    for (int32_t m = 0; m < s->n_materials; m++) rich |= modal_tled_is_rich(&s->materials[m]);
-    if (rich) l->law = l->law == MODAL_TLED_NEO_HOOKEAN ? LAW_RICH_NEO_HOOKEAN : LAW_RICH_ANY;
-    if (sizeof(R) == 4) MODAL_TRY(make_resident(s, l->law, &l->way, &l->patches, &remotes, err));
-    if (l->way == EACH_STEP) MODAL_TRY(modal_tled_patches_make(&l->patches, s, plan, err));
     MODAL_TRY(special_of.make(s->n_nodes, err));
     MODAL_TRY(find_special(s, special_of.at, &n_special, err));
+    if (sizeof(R) == 4)
+        MODAL_TRY(make_resident(s, l->law, n_special, &l->way, &l->plain, &l->patches, &remotes, err));
+    if (l->way == EACH_STEP) MODAL_TRY(modal_tled_patches_make(&l->patches, s, plan, err));
     MODAL_TRY(put_all(l, special_of.at, n_special, stream, err));
     if (l->way != EACH_STEP) MODAL_TRY(put_remotes(l, &remotes, stream, err));
     MODAL_TRY(put_stiff(l, stream, err));

@@ -112,8 +112,9 @@ struct Stiff {
 
 enum Elements { TETRAHEDRA, HEXAHEDRA, BOTH };
 enum Way { EACH_STEP, RESIDENT, IN_CLUSTER }; // a launch a step; one launch; one launch of one cluster
-// Which laws a kernel knows: one; all; the neo-Hookean one with what may come on top; all with that.
-enum { LAW_ANY = MODAL_TLED_LAWS, LAW_RICH_NEO_HOOKEAN, LAW_RICH_ANY };
+// Which laws a kernel knows: one; all; the neo-Hookean one with what may come on top; all with that; the neo-Hookean one with
+// fibres alone; with one Prony term alone.
+enum { LAW_ANY = MODAL_TLED_LAWS, LAW_RICH_NEO_HOOKEAN, LAW_RICH_ANY, LAW_FIBRES, LAW_PRONY };
 enum { RESIDENT_FAN = 3, RESIDENT_THREADS = 512 }; // of steps of one launch
 enum { CLUSTER = 16, MOST_TARGETS = 7 };           // blocks of a cluster; other patches that a node of one has, at most
 enum { REDUCE = 256 }; // nodes whose works one block adds up
@@ -129,6 +130,7 @@ template <class R> struct Layout {
     Elements elements;
     int law;
     Way way;
+    bool plain;              // no node is special, and each patch has one material: for steps of one launch
     uint32_t tag;            // the first mark of partial sums that no step has used yet
     Vector4<R> *state[2];    // [n_nodes, 2] u and d
     Vector4<R> *partial[2];  // [n_places] partial sums
@@ -172,9 +174,9 @@ template <class R> struct Pieces {
     Piece<R> all[MOST_PIECES];
 };
 
-// Whether the blocks of steps of one launch, n_patches of them, are on the device at once.
-modal_status resident_fits(Way way, int law, const Tables<float> &tables, int n_patches, const modal_cuda_machine *machine,
-                           int *fits, modal_error *err);
+// Whether the blocks of steps of one launch, n_patches of them, are on the device at once. plain: as in Layout.
+modal_status resident_fits(Way way, int law, bool plain, const Tables<float> &tables, int n_patches,
+                           const modal_cuda_machine *machine, int *fits, modal_error *err);
 
 } // namespace modal_tled
 

@@ -48,6 +48,27 @@ MODAL_TLED_BOTH float modal_tled_low_float(uint32_t found, float of, int shift, 
     return whole * modal_float_of(modal_float_bits(of) & 0x7f800000u) * (1.0f / (float)(1ull << shift));
 }
 
+/* modal_tled_low_float of modal_tled_low_bits, without the bits. */
+MODAL_TLED_BOTH float modal_tled_low_round(float x, float of, int shift, int bits, float more)
+{
+    const uint32_t power = modal_float_bits(of) & 0x7f800000u;
+    const float inverse = modal_float_of(0x7f000000u - power), most = (float)((1 << (bits - 1)) - 1);
+    float whole = x * inverse * (float)(1ull << shift) + more;
+    whole = whole < most ? whole : most;
+    whole = whole > -most ? whole : -most;
+    whole = (whole + 12582912.0f) - 12582912.0f;
+    return power > 0x10000000u && power < 0x7f000000u ? whole * modal_float_of(power) * (1.0f / (float)(1ull << shift)) : 0;
+}
+
+/* What packing and unpacking leave of low. */
+MODAL_TLED_BOTH void modal_tled_low_rounded(modal_tled_low *low, const float u[3], const float d[3], float more)
+{
+    for (int i = 0; i < 3; i++) {
+        low->u[i] = modal_tled_low_round(low->u[i], u[i], 34, 11, more);
+        low->d[i] = modal_tled_low_round(low->d[i], d[i], 33, 10, more);
+    }
+}
+
 /* more: modal_tled_low_shift of the step. words[0]: u x, u y, d x; words[1]: u z, d y, d z; from low bits to high ones. */
 MODAL_TLED_BOTH void modal_tled_low_pack(const modal_tled_low *low, const float u[3], const float d[3], float more, uint32_t words[2])
 {

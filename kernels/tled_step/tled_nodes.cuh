@@ -66,10 +66,9 @@ __device__ __forceinline__ void push_on(const Step<float> &s, float &d, float &l
     add(d, low, more);
 }
 
-// d <- keep d + push, u <- u + d.
-__device__ __forceinline__ void advance(const Step<float> &s, float more, Vector3<float> push, Motion<float> &m)
+// d <- keep d + push, u <- u + d, with what both lose beside them, not rounded yet.
+__device__ __forceinline__ void advance(const Step<float> &s, Vector3<float> push, Motion<float> &m, modal_tled_low &low)
 {
-    modal_tled_low low = unpack(m);
     if (s.keep == 0) { // whatever was there
         m.d.x = m.d.y = m.d.z = 0;
         low.d[0] = low.d[1] = low.d[2] = 0;
@@ -80,6 +79,12 @@ __device__ __forceinline__ void advance(const Step<float> &s, float more, Vector
     add(m.u.x, low.u[0], m.d.x);
     add(m.u.y, low.u[1], m.d.y);
     add(m.u.z, low.u[2], m.d.z);
+}
+
+__device__ __forceinline__ void advance(const Step<float> &s, float more, Vector3<float> push, Motion<float> &m)
+{
+    modal_tled_low low = unpack(m);
+    advance(s, push, m, low);
     pack(m, low, more);
 }
 

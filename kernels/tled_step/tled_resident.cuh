@@ -39,36 +39,41 @@ __device__ __forceinline__ ResidentFan resident_fan(const Tables<float> &t, cons
     return f;
 }
 
-// As fan_forces, unrolled. material: as that of a patch.
-template <int LAW>
-__device__ __forceinline__ int resident_forces(const Tables<float> &t, int material, const ResidentFan &f,
-                                               const Bench<float> &b, float *viscous)
+// A material's numbers with volume / det = 1/6.
+__device__ __forceinline__ Material<float> material_at(const Tables<float> &t, int number)
 {
+    Material<float> m = t.materials[number];
+    m.mu *= 1.0f / 6, m.modulus *= 1.0f / 6;
+    return m;
+}
+
+// As fan_forces, unrolled. material: that of the patch. ONE: there is one, m.
+template <int LAW, bool ONE>
+__device__ __forceinline__ int resident_forces(const Tables<float> &t, const modal_tled_patch &patch, int material, Material<float> m,
+                                               const ResidentFan &f, const Bench<float> &b, float *viscous)
+{
+    const int64_t first = patch.first_element + threadIdx.x;
+    int number = ONE || material >= 0 ? material : material_of(t, patch, threadIdx.x, 0);
+    if (!ONE) m = material_at(t, number);
+    Early<float> early[RESIDENT_FAN];
+#pragma unroll
+    for (int k = 0; k < RESIDENT_FAN; k++)
+        early[k] = early_of<LAW>(t, viscous, number, first + (int64_t)(k < f.n ? k : 0) * patch.n_lanes);
     const Vector3<float> ua = vector(b.u[place_of(f.corners[0])]), ub = vector(b.u[place_of(f.corners[1])]) - ua;
     Vector3<float> ui = vector(b.u[place_of(f.corners[2])]) - ua, ei = f.i, uj[RESIDENT_FAN];
 #pragma unroll
     for (int k = 0; k < RESIDENT_FAN; k++) uj[k] = vector(b.u[place_of(f.corners[3 + k])]) - ua;
     Vector3<float> cj = cross(f.b, ei), fa = {0, 0, 0}, fb = {0, 0, 0}, fi = {0, 0, 0};
-    int number = material >= 0 ? material : material_of(t, t.patches[blockIdx.x], threadIdx.x, 0);
-    Material<float> m = t.materials[number];
-    m.mu *= 1.0f / 6, m.modulus *= 1.0f / 6;
-    int64_t at = 0;
-    if (is_rich(LAW)) at = t.patches[blockIdx.x].first_element + threadIdx.x;
     int is_turned = 0;
 #pragma unroll
     for (int k = 0; k < RESIDENT_FAN; k++) {
         if (k > 0 && k >= f.n) break;
-        if (k > 0 && material < 0) {
-            number = material_of(t, t.patches[blockIdx.x], threadIdx.x, k);
-            m = t.materials[number];
-            m.mu *= 1.0f / 6, m.modulus *= 1.0f / 6;
-        }
+        if (!ONE && k > 0 && material < 0) m = material_at(t, number = material_of(t, patch, threadIdx.x, k));
         const Vector3<float> cb = cross(ei, f.j[k]), ci = cross(f.j[k], f.b);
         float h[9], p[9];
         gradient(ub, ui, uj[k], cb, ci, cj, inverse(dot(f.j[k], cj)), h);
-        const Extra<float> extra = {viscous, at, number, false, 0, 1.0f / 6};
+        const Extra<float> extra = {viscous, first + (int64_t)k * patch.n_lanes, number, false, 0, 1.0f / 6, early[k]};
         is_turned |= turned(whole_stress<LAW>(t, m, extra, h, p));
-        if (is_rich(LAW)) at += t.patches[blockIdx.x].n_lanes;
         fb = fb + times(p, cb);
         fi = fi + times(p, ci);
         fa = fa - fi;
@@ -96,18 +101,18 @@ struct ResidentNode {
 
 __device__ __forceinline__ int n_sums_of(const ResidentNode &node) { return node.counts & 0xffff; }
 
-// Also leaves where the node is, for all threads.
+// Also leaves where the node is, for all threads. at: its place.
 __device__ __forceinline__ ResidentNode resident_node(const Tables<float> &t, const modal_tled_patch &patch,
-                                                      const Vector4<float> *state, const Bench<float> &b)
+                                                      const Vector4<float> *state, const Bench<float> &b, int at)
 {
     ResidentNode node = {};
-    if (threadIdx.x >= patch.n_places) return node;
-    const int64_t k = patch.first_place + threadIdx.x;
+    if (at >= patch.n_places) return node;
+    const int64_t k = patch.first_place + at;
     const modal_tled_place place = t.places[k];
     const Vector4<float> rest = t.rest[place.node];
     node.motion = load_motion(state, place.node);
-    b.rest[threadIdx.x] = rest;
-    b.u[threadIdx.x] = node.motion.u;
+    b.rest[at] = rest;
+    b.u[at] = node.motion.u;
     node.weight = rest.w;
     node.node = place.node;
     node.own_sum = place.own_sum;
@@ -127,10 +132,36 @@ __device__ __forceinline__ Vector3<float> sum_of_all(const ResidentNode &node, V
     return sum;
 }
 
-// n steps from s.from to s.to. WAY RESIDENT: tag + k marks the sums of step k, and buffers alternate with the tag; a block may be
+__device__ __forceinline__ void round_low(const Motion<float> &m, modal_tled_low &low, float more)
+{
+    const float u[3] = {m.u.x, m.u.y, m.u.z}, d[3] = {m.d.x, m.d.y, m.d.z};
+    modal_tled_low_rounded(&low, u, d, more);
+}
+
+// The node's step. low: what its motion has lost, in place of the fourth words, but of special nodes; not rounded yet.
+template <bool PLAIN>
+__device__ __forceinline__ void move_resident(const Tables<float> &t, const Step<float> &s, const Now<float> &now,
+                                              Vector3<float> force, ResidentNode &node, modal_tled_low &low)
+{
+    Motion<float> &m = node.motion;
+    if (node.weight > 0) {
+        advance(s, push_of(t, now, node.node, s.gain * node.weight, force), m, low);
+    } else if (PLAIN || node.weight == 0) { // held still, as place_held
+        m.d = {0 - m.u.x, 0 - m.u.y, 0 - m.u.z, 0};
+        m.u = {0, 0, 0, 0};
+        for (int i = 0; i < 3; i++) low.d[i] = 0 - low.u[i], low.u[i] = 0;
+    } else {
+        m = move(t, s, now, node.node, node.weight, m, force);
+    }
+}
+
+// n steps from s.from to s.to. PLAIN: no node is special, and each patch has one material: without the calls that special nodes
+// need the kernel keeps everything in registers. What a float loses (tled_low.h) is rounded after the others have the node's
+// displacement, and gravity is asked for before forces are computed, so that nobody waits for either. Lanes are taken from the first
+// thread on, places from the middle, so that where a patch has few of one kind different threads work. WAY RESIDENT: tag + k marks the sums of step k, and buffers alternate with the tag; a block may be
 // a step ahead of its neighbours, not two, since it waits for their sums. WAY IN_CLUSTER: all blocks are one cluster.
 // forces: [n_nodes] the elements' in the last step, or NULL.
-template <int LAW, int WAY>
+template <int LAW, int WAY, bool PLAIN>
 __global__ void __launch_bounds__(RESIDENT_THREADS, 1)
     resident_steps(const __grid_constant__ Tables<float> t, const __grid_constant__ Step<float> s, Vector4<float> *sums_even,
                    Vector4<float> *sums_odd, int n, uint32_t tag, Vector4<float> *forces)
@@ -142,10 +173,13 @@ __global__ void __launch_bounds__(RESIDENT_THREADS, 1)
     const int first_remote = t.remote_first[blockIdx.x], n_remotes = t.remote_first[blockIdx.x + 1] - first_remote;
     const int mine_to_read = WAY == RESIDENT && threadIdx.x < n_remotes ? t.remote_sums[first_remote + threadIdx.x] : 0;
     for (int j = threadIdx.x; j < patch.n_bases; j += RESIDENT_THREADS) b.bases[j] = t.bases[patch.first_base + j];
-    ResidentNode node = resident_node(t, patch, s.from, b);
+    const int at = threadIdx.x ^ (RESIDENT_THREADS / 2); // this thread's place
+    ResidentNode node = resident_node(t, patch, s.from, b, at);
+    modal_tled_low low = unpack(node.motion);
+    float shift = 0;
     __syncthreads();
     const ResidentFan fan = resident_fan(t, patch, b);
-    const int material = patch.material;
+    const Material<float> m = material_at(t, PLAIN ? patch.material : 0);
     uint32_t target[MOST_TARGETS];
     if (WAY == IN_CLUSTER) {
 #pragma unroll
@@ -157,25 +191,25 @@ __global__ void __launch_bounds__(RESIDENT_THREADS, 1)
         cluster_barrier(); // every block is there before another one writes into it
     }
     for (int k = 0; k < n; k++) {
-        if (fan.n > 0 && resident_forces<LAW>(t, material, fan, b, s.viscous))
+        const Now<float> now = now_of(s, t.n_signals, k);
+        if (k > 0 && node.weight > 0) round_low(node.motion, low, shift);
+        const modal_tled_patch &again = PLAIN ? patch : t.patches[blockIdx.x]; // special nodes need the registers
+        if (fan.n > 0 && resident_forces<LAW, PLAIN>(t, again, patch.material, m, fan, b, s.viscous))
             find_turned_fan(t, blockIdx.x, threadIdx.x, shared, s.stop, s.watch, s.first, s.number + k);
         __syncthreads();
         Vector3<float> force = {0, 0, 0};
-        Now<float> now;
         const Vector4<float> *from = others;
-        if (node.counts) force = place_force(b, threadIdx.x, node.counts >> 16 & 0x7fff);
+        if (node.counts) force = place_force(b, at, node.counts >> 16 & 0x7fff);
         if (WAY == IN_CLUSTER) {
             const int half = (k & 1) * t.most_remotes;
             from += half;
 #pragma unroll
             for (int j = 0; j < MOST_TARGETS; j++)
                 if (j < n_sums_of(node) - 1) push(target[j] + 16 * half, force);
-            now = now_of(s, t.n_signals, k);
             cluster_barrier();
         } else {
             Vector4<float> *sums = (tag + k) & 1 ? sums_odd : sums_even;
             if (n_sums_of(node) > 1) publish(sums + node.own_sum, force, tag + k);
-            now = now_of(s, t.n_signals, k); // while the others' sums are on their way
             for (int i = threadIdx.x; i < n_remotes; i += RESIDENT_THREADS)
                 others[i] = wait_for(sums + (i < RESIDENT_THREADS ? mine_to_read : t.remote_sums[first_remote + i]), tag + k);
             __syncthreads();
@@ -183,11 +217,13 @@ __global__ void __launch_bounds__(RESIDENT_THREADS, 1)
         if (node.counts) {
             force = sum_of_all(node, force, from + node.first_remote);
             if (k == n - 1 && forces && node.counts >> 31) forces[node.node] = {force.x, force.y, force.z, 0};
-            node.motion = move(t, s, now, node.node, node.weight, node.motion, force);
-            b.u[threadIdx.x] = node.motion.u;
+            move_resident<PLAIN>(t, s, now, force, node, low);
+            shift = node.weight > 0 ? now.more : 0;
+            b.u[at] = node.motion.u;
         }
         __syncthreads();
     }
+    if (PLAIN || !(node.weight < 0)) pack(node.motion, low, shift);
     if (node.counts >> 31) store_motion(s.to, node.node, node.motion);
     if (WAY == IN_CLUSTER) cluster_barrier(); // no block goes while another one may write into it
 }

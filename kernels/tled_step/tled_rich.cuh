@@ -7,10 +7,13 @@
 
 namespace modal_tled {
 
+// What comes on top is looked up for each element.
 __host__ __device__ constexpr bool is_rich(int law) { return law == LAW_RICH_NEO_HOOKEAN || law == LAW_RICH_ANY; }
 __host__ __device__ constexpr int law_of(int law)
 {
-    return law == LAW_RICH_NEO_HOOKEAN ? (int)MODAL_TLED_NEO_HOOKEAN : law == LAW_RICH_ANY ? (int)LAW_ANY : law;
+    return law == LAW_RICH_NEO_HOOKEAN || law == LAW_FIBRES || law == LAW_PRONY ? (int)MODAL_TLED_NEO_HOOKEAN
+           : law == LAW_RICH_ANY                                               ? (int)LAW_ANY
+                                                                               : law;
 }
 
 // cof F of F = I + H; returns J - 1.
@@ -80,6 +83,60 @@ __device__ __forceinline__ void relax(const Rich<R> &m, const Decay<R> *decays, 
     }
 }
 
+// What LAW_FIBRES and LAW_PRONY read of an element, early, so that forces do not wait for it.
+template <class R> struct Early {
+    R fibre;        // stiffness
+    int isochoric;  // the term is
+    Decay<R> decay; // its
+    R own[6];       // direction, or the term's six numbers
+};
+
+// at: the element's place in `elements`.
+template <int LAW, class R>
+__device__ __forceinline__ Early<R> early_of(const Tables<R> &t, const R *viscous, int material, int64_t at)
+{
+    Early<R> early;
+    if (LAW == LAW_FIBRES) {
+        early.fibre = t.rich[material].fibre;
+#pragma unroll
+        for (int c = 0; c < 3; c++) early.own[c] = t.fibres[c * t.n_elements + at];
+    }
+    if (LAW == LAW_PRONY) {
+        early.isochoric = t.rich[material].n_isochoric;
+        early.decay = t.decays[material * MODAL_TLED_TERMS];
+#pragma unroll
+        for (int c = 0; c < 6; c++) early.own[c] = viscous[c * t.n_elements + at];
+    }
+    return early;
+}
+
+// relax for one term whose six numbers are in registers; they become the next step's.
+template <class R> __device__ __forceinline__ void relax_one(const Early<R> &early, const R h[9], R known[6], R p[9])
+{
+    const int rows[6] = {0, 1, 2, 1, 0, 0}, columns[6] = {0, 1, 2, 2, 2, 1};
+    R c[9], off[6], pressure = p[0] + p[4] + p[8];
+    const R over = inverse(whole_cofactors(h, c) + 1);
+#pragma unroll
+    for (int k = 0; k < 9; k++) pressure += p[k] * h[k];
+    pressure *= over * (R)(1.0 / 3);
+#pragma unroll
+    for (int k = 0; k < 6; k++) { // F^-1 = cof F^T / J
+        const int i = rows[k], j = columns[k];
+        const R s = (c[i] * p[j] + c[3 + i] * p[3 + j] + c[6 + i] * p[6 + j]) * over;
+        const R volumetric = (c[i] * c[j] + c[3 + i] * c[3 + j] + c[6 + i] * c[6 + j]) * (over * pressure);
+        const R part = early.isochoric ? s - volumetric : volumetric;
+        off[k] = early.own[k] + early.decay.now * part;
+        known[k] = early.decay.keep * off[k] + early.decay.next * part;
+    }
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        const R x = h[3 * i] + (i == 0), y = h[3 * i + 1] + (i == 1), z = h[3 * i + 2] + (i == 2);
+        p[3 * i] -= x * off[0] + y * off[5] + z * off[4];
+        p[3 * i + 1] -= x * off[5] + y * off[1] + z * off[3];
+        p[3 * i + 2] -= x * off[4] + y * off[3] + z * off[2];
+    }
+}
+
 // What a rich material's stress is made of beside H. All stresses are times `scale`.
 template <class R> struct Extra {
     R *viscous;
@@ -88,13 +145,24 @@ template <class R> struct Extra {
     bool tetrahedron; // whether it may average
     R mean;           // of its corners' nodal pressures, where it does
     R scale;
+    Early<R> early;   // where LAW has such
 };
 
 // All of an element's stress; m: the law's numbers, times scale. Returns J.
 template <int LAW, class R>
 __device__ __forceinline__ R whole_stress(const Tables<R> &t, const Material<R> &m, const Extra<R> &x, const R h[9], R p[9])
 {
-    if (!is_rich(LAW)) return stress<law_of(LAW)>(m.law, m.mu, m.modulus, h, p);
+    if (!is_rich(LAW)) {
+        const R jacobian = stress<law_of(LAW)>(m.law, m.mu, m.modulus, h, p);
+        if (LAW == LAW_FIBRES) add_fibres(x.early.fibre * x.scale, h, x.early.own, p);
+        if (LAW == LAW_PRONY) {
+            R known[6];
+            relax_one(x.early, h, known, p);
+#pragma unroll
+            for (int c = 0; c < 6; c++) x.viscous[c * t.n_elements + x.at] = known[c];
+        }
+        return jacobian;
+    }
     const Rich<R> rich = t.rich[x.material];
     const R mean = x.mean * x.scale;
     const R jacobian = stress<law_of(LAW)>(m.law, m.mu, m.modulus, h, p, rich.averages && x.tetrahedron ? &mean : nullptr);

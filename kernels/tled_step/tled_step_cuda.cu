@@ -70,6 +70,8 @@ modal_status launch_law(const Layout<R> *l, const Step<R> &s, cudaStream_t strea
     case MODAL_TLED_NEO_HOOKEAN: return launch_patches<MOVES, ELEMENTS, MODAL_TLED_NEO_HOOKEAN>(l, s, stream, err);
     case MODAL_TLED_LOGARITHMIC: return launch_patches<MOVES, ELEMENTS, MODAL_TLED_LOGARITHMIC>(l, s, stream, err);
     case MODAL_TLED_STVK: return launch_patches<MOVES, ELEMENTS, MODAL_TLED_STVK>(l, s, stream, err);
+    case LAW_FIBRES:
+    case LAW_PRONY:
     case LAW_RICH_NEO_HOOKEAN: return launch_patches<MOVES, ELEMENTS, LAW_RICH_NEO_HOOKEAN>(l, s, stream, err);
     case LAW_RICH_ANY: return launch_patches<MOVES, ELEMENTS, LAW_RICH_ANY>(l, s, stream, err);
     default: return launch_patches<MOVES, ELEMENTS, LAW_ANY>(l, s, stream, err);
@@ -84,7 +86,7 @@ modal_status launch(const Layout<R> *l, const Step<R> &s, cudaStream_t stream, m
     case TETRAHEDRA: return launch_law<MOVES, TETRAHEDRA>(l, s, stream, err);
     case HEXAHEDRA: return launch_law<MOVES, HEXAHEDRA>(l, s, stream, err);
     default:
-        return is_rich(l->law) ? launch_patches<MOVES, BOTH, LAW_RICH_ANY>(l, s, stream, err)
+        return l->law >= (int)LAW_RICH_NEO_HOOKEAN ? launch_patches<MOVES, BOTH, LAW_RICH_ANY>(l, s, stream, err)
                                : launch_patches<MOVES, BOTH, LAW_ANY>(l, s, stream, err);
     }
 }
@@ -92,21 +94,31 @@ modal_status launch(const Layout<R> *l, const Step<R> &s, cudaStream_t stream, m
 typedef void (*resident_kernel)(const Tables<float>, const Step<float>, Vector4<float> *, Vector4<float> *, int, uint32_t,
                                 Vector4<float> *);
 
-template <int WAY> resident_kernel kernel_of(int law)
+template <int WAY> resident_kernel kernel_of(int law, bool plain)
 {
+    switch (plain ? law : (int)MODAL_TLED_LAWS) {
+    case MODAL_TLED_NEO_HOOKEAN: return resident_steps<MODAL_TLED_NEO_HOOKEAN, WAY, true>;
+    case MODAL_TLED_LOGARITHMIC: return resident_steps<MODAL_TLED_LOGARITHMIC, WAY, true>;
+    case MODAL_TLED_STVK: return resident_steps<MODAL_TLED_STVK, WAY, true>;
+    case LAW_FIBRES: return resident_steps<LAW_FIBRES, WAY, true>;
+    case LAW_PRONY: return resident_steps<LAW_PRONY, WAY, true>;
+    default: break;
+    }
     switch (law) {
-    case MODAL_TLED_NEO_HOOKEAN: return resident_steps<MODAL_TLED_NEO_HOOKEAN, WAY>;
-    case MODAL_TLED_LOGARITHMIC: return resident_steps<MODAL_TLED_LOGARITHMIC, WAY>;
-    case MODAL_TLED_STVK: return resident_steps<MODAL_TLED_STVK, WAY>;
-    case LAW_RICH_NEO_HOOKEAN: return resident_steps<LAW_RICH_NEO_HOOKEAN, WAY>;
-    case LAW_RICH_ANY: return resident_steps<LAW_RICH_ANY, WAY>;
-    default: return resident_steps<LAW_ANY, WAY>;
+    case MODAL_TLED_NEO_HOOKEAN: return resident_steps<MODAL_TLED_NEO_HOOKEAN, WAY, false>;
+    case MODAL_TLED_LOGARITHMIC: return resident_steps<MODAL_TLED_LOGARITHMIC, WAY, false>;
+    case MODAL_TLED_STVK: return resident_steps<MODAL_TLED_STVK, WAY, false>;
+    case LAW_FIBRES:
+    case LAW_PRONY:
+    case LAW_RICH_NEO_HOOKEAN: return resident_steps<LAW_RICH_NEO_HOOKEAN, WAY, false>;
+    case LAW_RICH_ANY: return resident_steps<LAW_RICH_ANY, WAY, false>;
+    default: return resident_steps<LAW_ANY, WAY, false>;
     }
 }
 
-resident_kernel kernel_of(Way way, int law)
+resident_kernel kernel_of(Way way, int law, bool plain)
 {
-    return way == IN_CLUSTER ? kernel_of<IN_CLUSTER>(law) : kernel_of<RESIDENT>(law);
+    return way == IN_CLUSTER ? kernel_of<IN_CLUSTER>(law, plain) : kernel_of<RESIDENT>(law, plain);
 }
 
 size_t resident_bytes(Way way, const Tables<float> &t)
@@ -146,7 +158,7 @@ modal_status launch_resident(Layout<float> *l, const Step<float> &s, int n, Vect
                              modal_error *err)
 {
     const size_t bytes = resident_bytes(l->way, l->tables);
-    const resident_kernel kernel = kernel_of(l->way, l->law);
+    const resident_kernel kernel = kernel_of(l->way, l->law, l->plain);
     cudaLaunchAttribute attribute = {};
     cudaLaunchConfig_t config = resident_config(l->way, l->tables.n_patches, bytes, &attribute);
     const modal_status status = allow(kernel, l->way, bytes, err);
@@ -299,11 +311,11 @@ done:
 } // namespace
 } // namespace modal_tled
 
-modal_status modal_tled::resident_fits(Way way, int law, const Tables<float> &t, int n_patches,
+modal_status modal_tled::resident_fits(Way way, int law, bool plain, const Tables<float> &t, int n_patches,
                                        const modal_cuda_machine *machine, int *fits, modal_error *err)
 {
     const size_t bytes = resident_bytes(way, t);
-    const resident_kernel kernel = kernel_of(way, law);
+    const resident_kernel kernel = kernel_of(way, law, plain);
     cudaLaunchAttribute attribute = {};
     cudaLaunchConfig_t config = resident_config(way, n_patches, bytes, &attribute);
     int n = 0;

@@ -419,6 +419,7 @@ modal_status modal_bench_new(modal_bench **bench, const modal_bench_request *req
     b->n_threads = request->n_threads;
     b->folder = request->folder;
     b->surface = request->surface;
+    b->only_ours = request->only_ours;
     b->depth = request->depth;
     b->plants = request->plants;
     b->text = request->text;

@@ -42,6 +42,7 @@ struct modal_bench {
     const char *folder; /* for the files of `pipeline` */
     const char *surface; /* of `octree`, or NULL */
     int depth;           /* of `octree`, or 0: those of the part */
+    int only_ours;       /* `tled` without what is measured beside it */
     const char *plants;  /* the folder of `plants`, or NULL */
     FILE *text;         /* the table for people, or NULL */
     json_t *results, *absent;

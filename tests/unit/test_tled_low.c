@@ -39,6 +39,8 @@ static void test_pack(void **ignored)
             assert_true(fabsf(back.d[c] - low.d[c]) <= 1.001f * unit(d[c]) * 0x1p-10f);
             if (low.u[c] == 0) assert_true(back.u[c] == 0);
         }
+        modal_tled_low_rounded(&low, u, d, modal_tled_low_shift(k));
+        for (int c = 0; c < 3; c++) assert_true(low.u[c] == back.u[c] && low.d[c] == back.d[c]);
         modal_tled_low_pack(&back, u, d, modal_tled_low_shift(3 * k + 1), same);
         modal_tled_low_unpack(same, u, d, &again);
         assert_true(same[0] == words[0] && same[1] == words[1] && memcmp(&again, &back, sizeof back) == 0);

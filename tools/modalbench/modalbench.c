@@ -20,6 +20,7 @@ static const tool_option options[] = {
      "Where `pipeline` writes its files, which go at once (default: TMPDIR, or /tmp).", TOOL_WRITES},
     {"surface", 0, "FILE", NULL, "What `octree` goes around (default: a torus): an .obj, .ply, .stl, .off or .vtk.", TOOL_READS},
     {"depth", 0, "D", "0", "Only this depth of `octree`, from 6 on (default: 8 to 10, on a GPU to 12).", 0},
+    {"ours", 0, NULL, NULL, "Of `tled` only tled_step in float32 on the solids that have targets, compared with float64 on the CPU.", 0},
     {"plants", 0, "FOLDER", NULL, "What `plants` measures: made by tests/bench/grow_plants.py.", TOOL_READS},
     TOOL_OPTION_MEMORY_LIMIT,
     TOOL_OPTION_THREADS,
@@ -64,7 +65,7 @@ static const tool_program program = {
     .print_versions = print_versions,
 };
 
-enum { OCTREE_PART = 8, PLANTS_PART = 10, PARTS = 11 };
+enum { TLED_PART = 7, OCTREE_PART = 8, PLANTS_PART = 10, PARTS = 11 };
 
 typedef struct request {
     modal_bench_request bench;
@@ -99,6 +100,8 @@ static modal_status read_request(tool *t, request *r, modal_error *err)
     r->bench.depth = (int)depth;
     if (depth && !r->chosen[OCTREE_PART]) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--depth: only with octree, %lld", (long long)depth);
     if (depth && depth < 6) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--depth: 6 to 14, %lld", (long long)depth);
+    r->bench.only_ours = tool_count(a, "ours") > 0;
+    if (r->bench.only_ours && !r->chosen[TLED_PART]) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--ours: only with tled");
     r->bench.plants = tool_value(a, "plants");
     if (r->bench.plants && !r->chosen[PLANTS_PART]) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--plants: only with plants, %s", r->bench.plants);
     r->bench.folder = tool_value(a, "folder");

@@ -20,6 +20,7 @@ typedef struct modal_bench_request {
     const char *folder;    /* where `pipeline` makes its temporary files */
     const char *surface;   /* a file of what `octree` goes around, or NULL: a torus */
     int depth;             /* the only one of `octree`, or 0 */
+    int only_ours;         /* `tled` without opponents, float64, several devices and frames */
     const char *plants;    /* the folder of what `plants` measures, or NULL */
     FILE *text;            /* tables for people, or NULL */
 } modal_bench_request;
