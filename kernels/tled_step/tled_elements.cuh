@@ -116,6 +116,8 @@ __device__ __forceinline__ int fan_forces(const Tables<R> &t, const modal_tled_p
     Vector3<R> cj = cross(eb, ei), fa = {0, 0, 0}, fb = {0, 0, 0}, fi = {0, 0, 0};
     int is_turned = 0;
     for (int k = 0;;) {
+        const int64_t at = patch.first_element + (int64_t)k * n_lanes + lane;
+        const Early<R> early = early_of<LAW>(t, viscous, number, at);
         const Vector3<R> ej = vector(b.rest[place_of(rj)]) - xa, uj = vector(b.u[place_of(rj)]) - ua;
         const Vector3<R> cb = cross(ei, ej), ci = cross(ej, eb);
         R h[9], p[9], mean = 0;
@@ -125,7 +127,7 @@ __device__ __forceinline__ int fan_forces(const Tables<R> &t, const modal_tled_p
             mean = (edge_pressure + pressure_i + pressure_j) * (R)0.25;
             pressure_i = pressure_j;
         }
-        const Extra<R> extra = {viscous, patch.first_element + (int64_t)k * n_lanes + lane, number, true, mean, (R)(1.0 / 6)};
+        const Extra<R> extra = {viscous, at, number, true, mean, (R)(1.0 / 6), early};
         is_turned |= turned(whole_stress<LAW>(t, m, extra, h, p));
         fb = fb + times(p, cb);
         fi = fi + times(p, ci);

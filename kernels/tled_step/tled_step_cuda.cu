@@ -16,6 +16,7 @@ enum { MOST_STEPS = 1 << 20 }; // of one run: a step's number has 31 bits, and t
 template <class R> struct Shape {
     enum { THREADS = sizeof(R) == 4 ? 256 : 128, BLOCKS = sizeof(R) == 4 ? 4 : 2 };
     enum { RICH_BLOCKS = 2 }; // what comes on top of a law needs registers
+    enum { ONE_BLOCKS = 3 };  // one kind of it fewer
 };
 
 // A kernel of a block a patch.
@@ -41,7 +42,9 @@ template <int MOVES, int ELEMENTS, int LAW, class R>
 modal_status launch_patches(const Layout<R> *l, const Step<R> &s, cudaStream_t stream, modal_error *err)
 {
     typedef Shape<R> shape;
-    constexpr int blocks = is_rich(LAW) ? (int)shape::RICH_BLOCKS : (int)shape::BLOCKS;
+    constexpr int blocks = is_rich(LAW)                              ? (int)shape::RICH_BLOCKS
+                           : LAW == LAW_FIBRES || LAW == LAW_PRONY ? (int)shape::ONE_BLOCKS
+                                                                   : (int)shape::BLOCKS;
     return launch_kernel<R>(patch_step<MOVES, ELEMENTS, LAW, R, shape::THREADS, blocks>, l, s, stream, err);
 }
 
@@ -66,6 +69,10 @@ template <class R> modal_status launch_specials(const Layout<R> *l, const Step<R
 template <int MOVES, int ELEMENTS, class R>
 modal_status launch_law(const Layout<R> *l, const Step<R> &s, cudaStream_t stream, modal_error *err)
 {
+    if constexpr (ELEMENTS == TETRAHEDRA && sizeof(R) == 4) {
+        if (l->law == LAW_FIBRES) return launch_patches<MOVES, ELEMENTS, LAW_FIBRES>(l, s, stream, err);
+        if (l->law == LAW_PRONY) return launch_patches<MOVES, ELEMENTS, LAW_PRONY>(l, s, stream, err);
+    }
     switch (l->law) {
     case MODAL_TLED_NEO_HOOKEAN: return launch_patches<MOVES, ELEMENTS, MODAL_TLED_NEO_HOOKEAN>(l, s, stream, err);
     case MODAL_TLED_LOGARITHMIC: return launch_patches<MOVES, ELEMENTS, MODAL_TLED_LOGARITHMIC>(l, s, stream, err);
