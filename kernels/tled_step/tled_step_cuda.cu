@@ -16,7 +16,7 @@ enum { MOST_STEPS = 1 << 20 }; // of one run: a step's number has 31 bits, and t
 template <class R> struct Shape {
     enum { THREADS = sizeof(R) == 4 ? 256 : 128, BLOCKS = sizeof(R) == 4 ? 4 : 2 };
     enum { RICH_BLOCKS = 2 }; // what comes on top of a law needs registers
-    enum { ONE_BLOCKS = 3 };  // one kind of it fewer
+    enum { ONE_BLOCKS = 2 };  // one kind of it, too: with 3 blocks they would spill
 };
 
 // A kernel of a block a patch.
