@@ -158,8 +158,9 @@ __device__ __forceinline__ void move_resident(const Tables<float> &t, const Step
 // n steps from s.from to s.to. PLAIN: no node is special, and each patch has one material: without the calls that special nodes
 // need the kernel keeps everything in registers. What a float loses (tled_low.h) is rounded after the others have the node's
 // displacement, and gravity is asked for before forces are computed, so that nobody waits for either. Lanes are taken from the first
-// thread on, places from the middle, so that where a patch has few of one kind different threads work. WAY RESIDENT: tag + k marks the sums of step k, and buffers alternate with the tag; a block may be
-// a step ahead of its neighbours, not two, since it waits for their sums. WAY IN_CLUSTER: all blocks are one cluster.
+// thread on, places from the middle, so that where a patch has few of one kind different threads work. WAY RESIDENT: tag + k marks
+// the sums of step k, and buffers alternate with the tag; a block may be a step ahead of its neighbours, not two, since it waits for
+// their sums. WAY IN_CLUSTER: all blocks are one cluster.
 // forces: [n_nodes] the elements' in the last step, or NULL.
 template <int LAW, int WAY, bool PLAIN>
 __global__ void __launch_bounds__(RESIDENT_THREADS, 1)
