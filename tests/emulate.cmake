@@ -11,7 +11,7 @@ if(MODAL_SANITIZE MATCHES "thread|fuzzer") # fibers are not threads to them
 endif()
 enable_language(CXX)
 set(emulated "")
-foreach(part cuda warps blocks grids)
+foreach(part cuda warps blocks grids single)
   set(source ${CMAKE_SOURCE_DIR}/kernels/reduced_step/reduced_step_${part}.cu)
   # -w: nvcc has said what there is to say
   set_source_files_properties(${source} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-xc++;-w;-O1;-include;cuda_runtime.h")
@@ -23,7 +23,8 @@ set_target_properties(emulated_reduced_step PROPERTIES RUNTIME_OUTPUT_DIRECTORY 
 target_include_directories(emulated_reduced_step BEFORE PRIVATE emulate)
 target_compile_definitions(emulated_reduced_step PRIVATE MODAL_HAVE_CUDA modal_reduced_step_cuda=modal_emulated_reduced_step
                            modal_cuda_machine_of=modal_emulated_machine modal_step_kernel_warps=modal_emulated_warps
-                           modal_step_kernel_blocks=modal_emulated_blocks modal_step_kernel_grids=modal_emulated_grids)
+                           modal_step_kernel_blocks=modal_emulated_blocks modal_step_kernel_grids=modal_emulated_grids
+                           modal_step_kernel_single=modal_emulated_single)
 if(MODAL_SANITIZE) # of memory alone: GCC takes minutes for UBSan's checks
   target_compile_options(emulated_reduced_step PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address>)
 endif()

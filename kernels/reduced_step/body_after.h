@@ -29,6 +29,67 @@ RS_FN double rs_point_power(const modal_step_task *t, const modal_step_object *o
 
 /* Work that the rest of the world does on the object, W, in parts whose sum (by any one lane) it is. */
 enum { RS_POWERS = 32 };
+#if RS_WARP_SUMS /* a warp a point, and one for gravity */
+RS_FN void rs_external_powers(const modal_step_task *t, int32_t index, const double *q, const double *v,
+                              const modal_step_pose *f, double *powers)
+{
+    RS_OBJECT(o, t, index);
+    RS_SHAPE(shape, t, o->shape);
+    double u[3];
+    rs_apply_transposed(f->rotation, f->velocity, u);
+    const int32_t warps = RS_LANES / 32, lane = RS_LANE % 32;
+    for (int32_t part = RS_LANE / 32; part < RS_POWERS; part += warps) {
+        double power = 0;
+        for (int32_t n = part; n < o->n_points; n += RS_POWERS) {
+            const int32_t point = o->first_point + n;
+            const double *table = t->tables + t->points[point].table;
+            double sums[6] = {0};
+            for (int32_t k = lane; k < o->n_modes; k += 32)
+                for (int i = 0; i < 3; i++) {
+                    const double mode = RS_GET(table[MODAL_STEP_POINT * (1 + k) + i]);
+                    sums[i] = fma(mode, q[k], sums[i]);
+                    sums[3 + i] = fma(mode, v[k], sums[3 + i]);
+                }
+            for (int i = 0; i < 6; i++) sums[i] = rs_warp_sum(sums[i]);
+            double force[3], y[3], wind[3], x[3], speed[3];
+            for (int i = 0; i < 3; i++) y[i] = table[i] + sums[i];
+            rs_cross(f->spin, y, x);
+            for (int i = 0; i < 3; i++) speed[i] = sums[3 + i] + u[i] + x[i];
+            rs_apply_transposed(f->rotation, t->point_force + 3 * point, force);
+            if (t->points[point].drag > 0 && t->air) {
+                rs_apply_transposed(f->rotation, t->point_air + 3 * point, wind);
+                for (int i = 0; i < 3; i++) wind[i] -= speed[i];
+                const double size = sqrt(rs_dot(wind, wind));
+                for (int i = 0; i < 3; i++) force[i] += t->points[point].drag * size * wind[i];
+            }
+            power += rs_dot(force, speed);
+        }
+        if (part == RS_POWERS - 1) {
+            const double *lift = t->tables + shape->masses + shape->n_modes;
+            double g[3], first[3], flow[3], x[3], sums[6] = {0};
+            for (int32_t k = lane; k < o->n_modes; k += 32)
+                for (int i = 0; i < 3; i++) {
+                    sums[i] = fma(RS_GET(lift[3 * k + i]), q[k], sums[i]);
+                    sums[3 + i] = fma(RS_GET(lift[3 * k + i]), v[k], sums[3 + i]);
+                }
+            for (int i = 0; i < 6; i++) sums[i] = rs_warp_sum(sums[i]);
+            rs_apply_transposed(f->rotation, t->gravity, g);
+            for (int i = 0; i < 3; i++) {
+                first[i] = RS_GET(t->shapes[o->shape].first[i]) + sums[i];
+                flow[i] = sums[3 + i];
+            }
+            rs_cross(f->spin, first, x);
+            for (int i = 0; i < 3; i++) power += g[i] * (shape->mass * u[i] + x[i] + flow[i]);
+            if (o->motion == MODAL_STEP_DRIVEN) {
+                const double *wrench = t->work + o->work + 2 * modal_step_padded(o->n_modes) + 8;
+                for (int i = 0; i < 3; i++)
+                    power += wrench[i] * u[i] + wrench[3 + i] * f->spin[i];
+            }
+        }
+        if (lane == 0) powers[part] = power;
+    }
+}
+#else
 RS_FN void rs_external_powers(const modal_step_task *t, int32_t index, const double *q, const double *v,
                               const modal_step_pose *f, double *powers)
 {
@@ -65,12 +126,36 @@ RS_FN void rs_external_powers(const modal_step_task *t, int32_t index, const dou
         powers[part] = power;
     }
 }
+#endif
 
 /* int rho |x|^2 of the undeformed body, kg m^2. */
 RS_FN double rs_reach(const modal_step_task *t, int32_t shape)
 {
     const double *second = t->shapes[shape].second;
     return RS_GET(second[0]) + RS_GET(second[4]) + RS_GET(second[8]);
+}
+
+/* What damping took, what accelerations changed by, and the powers of forces: for the first lane. */
+RS_FN void rs_accept_sums(const rs_scratch *s, int32_t r, double *lost, double *jumps, double *gained)
+{
+    *lost = *jumps = *gained = 0;
+#if RS_WARP_SUMS
+    if (RS_LANE < 32) {
+        for (int32_t k = RS_LANE; k < r; k += 32) {
+            *lost += s->terms[k];
+            *jumps += s->force[k];
+        }
+        *lost = rs_warp_sum(*lost);
+        *jumps = rs_warp_sum(*jumps);
+        *gained = rs_warp_sum(s->sums[RS_LANE]);
+    }
+#else
+    if (RS_LANE == 0) {
+        for (int part = 0; part < RS_POWERS; part++) *gained += s->sums[part];
+        for (int32_t k = 0; k < r; k++) *lost += s->terms[k];
+        for (int32_t k = 0; k < r; k++) *jumps += s->force[k];
+    }
+#endif
 }
 
 RS_FN void rs_accept(const modal_step_task *t, int32_t index, double *memory)
@@ -96,7 +181,13 @@ RS_FN void rs_accept(const modal_step_task *t, int32_t index, double *memory)
         q = s.middle;
         v = mean;
     }
+#if RS_WARP_SUMS
+    rs_packed_times(t->tables + o->damping, r, mean, s.drag);
+    RS_SYNC();
+    RS_EACH(k, r) { s.terms[k] = mean[k] * s.drag[k]; }
+#else
     RS_EACH(k, r) { s.terms[k] = mean[k] * rs_packed_row(t->tables + o->damping, r, k, mean); }
+#endif
     if (o->tangent != 0) { /* the stiffness in the middle */
         RS_SHAPE(shape, t, o->shape);
 #if !RS_WIDE
@@ -107,12 +198,10 @@ RS_FN void rs_accept(const modal_step_task *t, int32_t index, double *memory)
     }
     rs_external_powers(t, index, q, v, &t->next_poses[index], s.sums);
     RS_SYNC();
+    double lost, jumps, gained;
+    rs_accept_sums(&s, r, &lost, &jumps, &gained);
     if (RS_LANE == 0) {
         modal_step_measure *m = &t->measures[index];
-        double lost = 0, gained = 0, jumps = 0;
-        for (int part = 0; part < RS_POWERS; part++) gained += s.sums[part];
-        for (int32_t k = 0; k < r; k++) lost += s.terms[k];
-        for (int32_t k = 0; k < r; k++) jumps += s.force[k];
         if (t->rule != MODAL_STEP_STATIC) {
             m->dissipated += t->h * lost;
             m->external += average ? t->h * gained : 0.5 * t->h * (gained + m->external_power);
@@ -168,7 +257,18 @@ RS_FN double rs_elastic(const modal_step_task *t, const modal_step_object *o, co
         rs_scratch found = *s;
         rs_large_slot(t, o, 0, &found);
         const real *g = found.large + pairs;
-        RS_EACH(k, r) { s->terms[k] = 0.5 * q[k] * (rs_packed_row(g, r, k, q) + g[k * r - k * (k - 1) / 2] * q[k]); }
+        /* g is h: sum h q q = E_2 + E_3 + 2 E_4, part q = E_3, a q q = E_2 */
+        const real *part = g + pairs;
+        const double *a = t->tables + shape->energy;
+        rs_packed_times(g, r, q, s->force);
+        rs_packed_times(a, r, q, s->force_2);
+        RS_SYNC();
+        RS_EACH(k, r)
+        {
+            const int32_t own = k * r - k * (k - 1) / 2;
+            s->terms[k] = q[k] * (0.25 * (s->force[k] + s->force_2[k] + (g[own] + RS_GET(a[own])) * q[k]) + 0.5 * part[k]);
+        }
+        RS_SYNC();
         return 0;
     }
 #endif
@@ -203,6 +303,27 @@ RS_FN void rs_measure(const modal_step_task *t, int32_t index, double *memory)
     const modal_step_pose *f = &t->poses[index];
     const double whole = rs_elastic(t, o, shape, q, &s);
     rs_moments(t, shape, q, v, &s);
+#if RS_WARP_SUMS
+    double sums[21] = {0};
+    if (RS_LANE < 32) {
+        const double *rest = t->tables + shape->inertia;
+        for (int32_t k = RS_LANE; k < r; k += 32) {
+            const double *z = s.moments + 9 * k, mass = RS_GET(masses[k]), own = q[k], speed = v[k];
+            sums[0] += s.terms[k];
+            sums[1] += 0.5 * mass * speed * speed;
+            sums[2] += mass * own * own;
+            for (int i = 0; i < 3; i++) {
+                sums[3 + i] += own * RS_GET(lift[3 * k + i]);
+                sums[6 + i] += speed * RS_GET(lift[3 * k + i]);
+                for (int j = 0; j < 3; j++) sums[12 + 3 * i + j] += own * (RS_GET(rest[9 * k + 3 * j + i]) + z[3 * i + j]);
+            }
+            sums[9] += speed * (z[7] - z[5]);
+            sums[10] += speed * (z[2] - z[6]);
+            sums[11] += speed * (z[3] - z[1]);
+        }
+        for (int i = 0; i < 21; i++) sums[i] = rs_warp_sum(sums[i]);
+    }
+#endif
     if (RS_LANE == 0) {
         const double *rest = t->tables + shape->inertia;
         double elastic = whole, kinetic = 0, moved = o->motion == MODAL_STEP_FREE ? rs_reach(t, o->shape) : 0;
@@ -210,7 +331,12 @@ RS_FN void rs_measure(const modal_step_task *t, int32_t index, double *memory)
         double second[9], body[9];
         for (int i = 0; i < 3; i++) first[i] = RS_GET(t->shapes[o->shape].first[i]);
         for (int i = 0; i < 9; i++) second[i] = RS_GET(t->shapes[o->shape].second[i]);
-        for (int32_t k = 0; k < r; k++) {
+#if RS_WARP_SUMS
+        elastic += sums[0], kinetic += sums[1], moved += sums[2];
+        for (int i = 0; i < 3; i++) first[i] += sums[3 + i], flow[i] += sums[6 + i], swirl[i] += sums[9 + i];
+        for (int i = 0; i < 9; i++) second[i] += sums[12 + i];
+#endif
+        for (int32_t k = 0; k < (RS_WARP_SUMS ? 0 : r); k++) {
             const double *z = s.moments + 9 * k;
             elastic += s.terms[k];
             kinetic += 0.5 * masses[k] * v[k] * v[k];

@@ -347,12 +347,23 @@ RS_FN void rs_check(const modal_step_task *t, const rs_work *w, real before, rea
     const int32_t r = o->n_modes, wide = (int32_t)modal_step_padded(r);
     const real *g = w->own.load + wide;
     real *scale = w->own.scale, worst = RS_ALL(0), sum = RS_ALL(0);
+#if RS_WARP_SUMS
+    for (int32_t k = RS_LANE; k < r; k += 32) {
+        const real size = RS_ABS(g[k]);
+        worst = RS_MAX(worst, size);
+        sum += size;
+    }
+    worst = rs_warp_largest(worst);
+    sum = rs_warp_sum(sum);
+    if (RS_LANE != 0) return;
+#else
     RS_MODES(k, on, r)
     {
         const real size = RS_IF(on, RS_ABS(g[k]));
         worst = RS_MAX(worst, size);
         sum += size;
     }
+#endif
     for (int l = 0; l < RS_COUNT(w); l++) {
         const double size = RS_OF(worst, l), largest = RS_OF(scale[0], l);
         double relative = size > 0 ? size / largest : 0;
@@ -452,9 +463,17 @@ RS_FN void rs_eliminate(const modal_step_task *t, const rs_work *w, real *memory
     RS_EACH(k, RS_ROW(r)) { condensed[k] = RS_ALL(0); }
     RS_EACH(c, 8) { wrench[c] = RS_ALL(0); }
     real before = RS_ALL(0), own = RS_ALL(0);
+#if RS_WARP_SUMS
+    if (RS_LANE < 32) {
+        for (int32_t k = RS_LANE; k < r; k += 32) own += RS_ABS(condensed[wide + k]);
+        own = rs_warp_sum(own);
+    }
+#endif
     if (RS_LANE == 0) {
         before = w->own.scale[4];
+#if !RS_WARP_SUMS
         RS_MODES(k, on, r) own += RS_IF(on, RS_ABS(condensed[wide + k]));
+#endif
         for (int c = 0; c < 6; c++) own += RS_ABS(wrench[8 + c]);
         w->own.scale[5] = RS_ALL(0);
     }
@@ -462,7 +481,7 @@ RS_FN void rs_eliminate(const modal_step_task *t, const rs_work *w, real *memory
 #if RS_PACK == 1
     if (o->n_children > 0) rs_add_children(t, w, fresh);
 #endif
-    if (RS_LANE == 0) rs_check(t, w, before, own);
+    if (RS_LANE < (RS_WARP_SUMS ? 32 : 1)) rs_check(t, w, before, own);
     if (fresh) {
         const real_mask sound = rs_condense(w, &s);
         if (!RS_EVERY(sound)) {

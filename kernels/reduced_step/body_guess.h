@@ -20,6 +20,24 @@ RS_FN double rs_guess(const modal_step_task *t, const modal_step_object *o, cons
     return (mass * a - h * damping * gain_v - stiffness * (h * v + h * h * gain_q)) / whole;
 }
 
+/* y [3] += the modes of a point (its table) times where q will be after `ahead`, for a warp together, or a lane. */
+RS_FN void rs_add_ahead(const modal_step_task *t, const modal_step_object *o, const double *table, double ahead, double *y)
+{
+    const int64_t first = o->coordinates;
+#if RS_WARP_SUMS
+    double sums[3] = {0};
+    for (int32_t k = RS_LANE % 32; k < o->n_modes; k += 32) {
+        const double ahead_q = t->q[first + k] + ahead * t->v[first + k];
+        for (int i = 0; i < 3; i++) sums[i] = fma(RS_GET(table[MODAL_STEP_POINT * (1 + k) + i]), ahead_q, sums[i]);
+    }
+    for (int i = 0; i < 3; i++) y[i] += rs_warp_sum(sums[i]);
+#else
+    RS_MODES(k, on, o->n_modes)
+    for (int i = 0; i < 3; i++)
+        y[i] += RS_GET(table[MODAL_STEP_POINT * (1 + k) + i]) * RS_IF(on, t->q[first + k] + ahead * t->v[first + k]);
+#endif
+}
+
 RS_FN void rs_predict(const modal_step_task *t, int32_t index, double *memory)
 {
     RS_OBJECT(o, t, index);
@@ -57,14 +75,16 @@ RS_FN void rs_predict(const modal_step_task *t, int32_t index, double *memory)
     /* the air where and when the step wants it, at its end or in its middle, by the speeds at its start */
     const modal_step_pose *f = &t->poses[index];
     const double ahead = t->rule == MODAL_STEP_ENERGY ? 0.5 * t->h : t->h;
+#if RS_WARP_SUMS
+    for (int32_t n = RS_LANE / 32; n < (t->air ? o->n_points : 0); n += RS_LANES / 32) /* a warp each */
+#else
     RS_EACH(n, t->air ? o->n_points : 0)
+#endif
     {
         const int32_t point = o->first_point + n;
         const double *x = t->tables + t->points[point].table;
         double y[3] = {x[0], x[1], x[2]}, turn[3], world[3], air[3];
-        RS_MODES(k, on, o->n_modes)
-        for (int i = 0; i < 3; i++)
-            y[i] += RS_GET(x[MODAL_STEP_POINT * (1 + k) + i]) * RS_IF(on, t->q[first + k] + ahead * t->v[first + k]);
+        rs_add_ahead(t, o, x, ahead, y);
         rs_cross(f->spin, y, turn);
         for (int i = 0; i < 3; i++) y[i] += ahead * turn[i];
         rs_apply(f->rotation, y, world);

@@ -12,19 +12,25 @@ RS_FN void rs_at_points(const double *array, const rs_work *w, int32_t at, real 
 }
 
 #if !RS_WIDE && !RS_FEW
-/* matrix += sum over n points of (their drag times mode k) . mode l. */
+/* matrix += sum over n points of (their drag times mode k) . mode l: a warp a row, whose half of the products is in registers. */
 RS_FN void rs_add_drags(const rs_work *w, const rs_scratch *s, int32_t n)
 {
     const int32_t r = RS_GET(w->object->n_modes), wide = (int32_t)modal_step_padded(r);
     RS_SYNC();
+    for (int32_t e = n * 6 * r + RS_LANE; e < RS_DRAGS * 6 * r; e += RS_LANES) s->drags[e] = 0;
+    RS_SYNC();
+    for (int32_t k = RS_LANE / 32; k < r; k += RS_LANES / 32) {
+        double down[3 * RS_DRAGS];
+#pragma unroll
+        for (int c = 0; c < 3 * RS_DRAGS; c++) down[c] = s->drags[(c / 3 * 6 + c % 3) * r + k];
 #pragma unroll 2
-    for (int32_t k = RS_LANE / 32; k < r; k += RS_LANES / 32)
         for (int32_t l = k + RS_LANE % 32; l < r; l += 32) {
-            double sum = 0;
-            for (int32_t p = 0; p < n; p++)
-                for (int i = 0; i < 3; i++) sum = fma(s->drags[(6 * p + i) * r + k], s->drags[(6 * p + 3 + i) * r + l], sum);
-            w->own.matrix[k * wide + l] += sum;
+            double sum = w->own.matrix[k * wide + l];
+#pragma unroll
+            for (int c = 0; c < 3 * RS_DRAGS; c++) sum = fma(down[c], s->drags[(c / 3 * 6 + 3 + c % 3) * r + l], sum);
+            w->own.matrix[k * wide + l] = sum;
         }
+    }
     RS_SYNC();
 }
 #endif

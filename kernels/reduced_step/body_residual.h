@@ -3,7 +3,7 @@
 
 /* ---- the residual of one object ---- */
 
-enum { RS_DRAGS = 3 }; /* points whose drag a large object takes into its Jacobian at once */
+enum { RS_DRAGS = 4 }; /* points whose drag a large object takes into its Jacobian at once */
 
 typedef struct rs_scratch {
     real *m1, *m2;             /* [rows] monomials */
@@ -420,6 +420,25 @@ RS_FN void rs_start_jacobian(const rs_work *w, const rs_scratch *s, const rs_rul
     RS_EACH(c, 48) { w->own.inertia[c] = RS_ALL(0); }
 }
 
+/* The largest of the terms of an object's equations. */
+RS_FN void rs_scale_residual(const rs_work *w, const rs_scratch *s, int32_t r)
+{
+#if RS_WARP_SUMS
+    if (RS_LANE < 32) {
+        double largest = 0;
+        for (int32_t k = RS_LANE; k < r; k += 32) largest = RS_MAX(largest, s->terms[k]);
+        largest = rs_warp_largest(largest);
+        if (RS_LANE == 0) w->own.scale[0] = largest;
+    }
+#else
+    if (RS_LANE == 0) {
+        real largest = RS_ALL(0);
+        RS_MODES(k, on, r) largest = RS_MAX(largest, RS_IF(on, s->terms[k]));
+        w->own.scale[0] = largest;
+    }
+#endif
+}
+
 /* Residual and wrench of the object alone at its trial state, and the Jacobian where it is to be made. */
 RS_FN void rs_evaluate(const modal_step_task *t, const rs_work *w, real *memory)
 {
@@ -488,11 +507,7 @@ RS_FN void rs_evaluate(const modal_step_task *t, const rs_work *w, real *memory)
     if (o->motion != MODAL_STEP_FIXED) rs_add_pose(t, w, &s, rule.inertia, fresh, g, n);
     rs_add_points(t, w, &s, v, fresh, g, n);
     RS_SYNC();
-    if (RS_LANE == 0) {
-        real largest = RS_ALL(0);
-        RS_MODES(k, on, r) largest = RS_MAX(largest, RS_IF(on, s.terms[k]));
-        w->own.scale[0] = largest;
-    }
+    rs_scale_residual(w, &s, r);
     RS_SYNC();
 #if !RS_WIDE
     RS_EACH(e, o->n_children > 0 ? rs_loads_size(r) : 0) { w->kept[e] = w->own.load[e]; }

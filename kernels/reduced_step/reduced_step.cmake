@@ -13,5 +13,5 @@ foreach(set avx2 avx512)
 endforeach()
 if(MODAL_HAVE_CUDA) # compiled side by side
   target_sources(modal_kernels PRIVATE reduced_step/reduced_step_warps.cu reduced_step/reduced_step_blocks.cu
-    reduced_step/reduced_step_grids.cu)
+    reduced_step/reduced_step_grids.cu reduced_step/reduced_step_single.cu)
 endif()

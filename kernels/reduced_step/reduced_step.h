@@ -206,7 +206,7 @@ typedef struct modal_reduced_step_task {
 } modal_step_task;
 
 /* Doubles of an object's part of work, and of what it hands to its parent. n_modes: its own, and its
- * parent's or 0. */
+ * parent's or 0. by_grid: where a GPU works on it, with what the whole grid leaves there. */
 MODAL_STEP_BOTH static inline int64_t modal_step_work_size_small(int64_t n_modes, int64_t parent_modes)
 {
     const int64_t wide = modal_step_padded(n_modes); /* equations and what rs_work_of lists */
@@ -226,6 +226,19 @@ MODAL_STEP_BOTH static inline int64_t modal_step_large_rows(int64_t n_modes)
     for (int64_t j = 0; j < n_modes; j++) size += (j + 2) * modal_step_pieces(n_modes, j);
     return modal_step_padded(size);
 }
+/* Tiles of rows (i, j), 16 by 16, of chunks of 32 columns: units, whose sums by columns and rows are kept (reduced_step_once.cuh). */
+enum { MODAL_STEP_TILE = 16, MODAL_STEP_CHUNK = 32, MODAL_STEP_UNIT = 2 * 16 * 32 + 16 * 16 };
+MODAL_STEP_BOTH static inline int64_t modal_step_chunks(int64_t r, int64_t tile)
+{
+    const int64_t n = r - MODAL_STEP_TILE * tile;
+    return (n * (n + 1) / 2 + MODAL_STEP_CHUNK - 1) / MODAL_STEP_CHUNK;
+}
+MODAL_STEP_BOTH static inline int64_t modal_step_units(int64_t r, int64_t tiles)
+{
+    int64_t units = 0;
+    for (int64_t j = 0; j < tiles; j++) units += (j + 1) * modal_step_chunks(r, j);
+    return units;
+}
 MODAL_STEP_BOTH static inline int64_t modal_step_large_sums(int64_t n_modes)
 {
     int64_t size = 0;
@@ -236,7 +249,7 @@ MODAL_STEP_BOTH static inline int64_t modal_step_slot_size(int64_t n_modes)
 {
     return 2 * modal_step_pairs(n_modes) + modal_step_padded(n_modes);
 }
-int64_t modal_step_work_size(int64_t n_modes, int64_t parent_modes);
+int64_t modal_step_work_size(int64_t n_modes, int64_t parent_modes, int by_grid);
 int64_t modal_step_share_size(int64_t parent_modes);
 
 /* Doubles that an object needs while it is worked on by a CPU; and on a device that does not share main memory: of CUDA's

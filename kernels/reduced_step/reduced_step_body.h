@@ -86,6 +86,27 @@ typedef int real_mask;
 #define RS_MOST_ROWS(t) (t)->most_rows
 #endif
 
+/* 1: sums over modes that all need are a warp's, not one lane's; for lanes that fill warps (reduced_step_team.cuh). */
+#ifndef RS_WARP_SUMS
+#define RS_WARP_SUMS 0
+#endif
+#if !RS_WIDE
+/* The sum, and the largest, of what the lanes of a warp have, for all of them. */
+RS_FN double rs_warp_sum(double x)
+{
+    for (int32_t d = 16; d > 0; d /= 2) x += __shfl_xor_sync(~0u, x, d);
+    return x;
+}
+RS_FN double rs_warp_largest(double x)
+{
+    for (int32_t d = 16; d > 0; d /= 2) {
+        const double other = __shfl_xor_sync(~0u, x, d);
+        x = x > other ? x : other;
+    }
+    return x;
+}
+#endif
+
 #include "kernels/reduced_step/body_rotations.h"
 
 /* ---- where things are in an object's work ---- */

@@ -19,7 +19,7 @@ extern "C" modal_status modal_reduced_step_cuda(const modal_step_task *t, modal_
     const int small = t->most_modes <= WARP_MODES;
     if (small && size < 4 * EIGHT_SCRATCH) size = 4 * EIGHT_SCRATCH;
     const size_t team_bytes = t->scratch ? 0 : (size_t)size * sizeof(double);
-    int groups = small ? WARPS : 1, threads = 0, resident = 0, large = 0;
+    int groups = small ? WARPS : 1, threads = 0, resident = 0, large = 0, single = 0;
     const void *kernel = NULL;
     size_t shared_bytes = team_bytes;
     modal_step_task task = *t;
@@ -28,10 +28,14 @@ extern "C" modal_status modal_reduced_step_cuda(const modal_step_task *t, modal_
     MODAL_TRY(modal_cuda_machine_of(&machine, err));
     // by the whole grid where a block an object would leave most of it idle
     large = t->most_modes > MODAL_STEP_TABLE_MODES || (!small && t->n_objects < 4 * machine.n_multiprocessors);
+    single = large && t->n_objects == 1 && t->most_modes <= SINGLE_MODES && t->phase == MODAL_STEP_SOLVE;
     threads = t->most_modes <= 40 ? 128 : large ? 512 : 256;
-    kernel = small   ? modal_step_kernel_warps(t->phase)
-             : large ? modal_step_kernel_grids(t->phase)
-                     : modal_step_kernel_blocks(t->phase);
+    // blocks of 256 leave two a multiprocessor: for objects that are not more than those
+    if (threads == 128 && large && !single && t->n_objects <= 2 * machine.n_multiprocessors) threads = 256;
+    kernel = small    ? modal_step_kernel_warps(t->phase)
+             : single ? modal_step_kernel_single()
+             : large  ? modal_step_kernel_grids(t->phase)
+                      : modal_step_kernel_blocks(t->phase);
     if (small) { // fewer warps where all multiprocessors have one an object, and where there is less shared memory
         const int spread = (t->n_objects + machine.n_multiprocessors - 1) / machine.n_multiprocessors;
         if (groups > spread) groups = spread;

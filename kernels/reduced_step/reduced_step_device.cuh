@@ -14,6 +14,9 @@
 // the forest of 6,440 objects at once. More blocks make a slower barrier.
 enum { WARP_MODES = 16, EIGHT_MODES = 8, WARPS = 13 };
 
+// Up to so many modes one object alone is solved for in two passes (reduced_step_single.cu).
+enum { SINGLE_MODES = 112 };
+
 // Doubles of the scratch of eight lanes (rs_scratch_of), and 4 more, so that the four teams of a warp begin in different banks.
 enum { EIGHT_SCRATCH = 2 * 48 + 2 * 72 + 48 + 17 * 8 + 24 + 4 };
 
@@ -21,6 +24,7 @@ enum { EIGHT_SCRATCH = 2 * 48 + 2 * 72 + 48 + 17 * 8 + 24 + 4 };
 const void *modal_step_kernel_warps(modal_step_phase phase);
 const void *modal_step_kernel_blocks(modal_step_phase phase);
 const void *modal_step_kernel_grids(modal_step_phase phase);
+const void *modal_step_kernel_single(void); // MODAL_STEP_SOLVE's
 
 #define KERNEL(name, teams, bounds)                                                                  \
     __global__ void bounds name##_by_##teams(const __grid_constant__ modal_step_task t, int64_t size) \

@@ -11,11 +11,13 @@ namespace by_grid {
 #define RS_SYNC() __syncthreads()
 #define RS_CLOSE 0
 #define RS_GRID_MODES MODAL_STEP_GRID_MODES
+#define RS_WARP_SUMS 1
 #include "kernels/reduced_step/reduced_step_team.cuh"
 #define RS_LANES ((int32_t)blockDim.x)
 #define RS_LANE ((int32_t)threadIdx.x)
 #define RS_SYNC() __syncthreads()
 #define RS_GRID_MODES MODAL_STEP_GRID_MODES
+#define RS_TWO_PASSES 0
 #include "kernels/reduced_step/reduced_step_large.cuh"
 } // namespace by_grid
 

@@ -5,12 +5,13 @@
 #define RS_VECTORS 0
 #include "kernels/reduced_step/reduced_step_host.h"
 
-int64_t modal_step_work_size(int64_t n_modes, int64_t parent_modes)
+int64_t modal_step_work_size(int64_t n_modes, int64_t parent_modes, int by_grid)
 {
     const int64_t size = modal_step_work_size_small(n_modes, parent_modes);
-    if (n_modes <= MODAL_STEP_GRID_MODES) return size;
+    if (!by_grid || n_modes <= MODAL_STEP_GRID_MODES) return size;
     return size + modal_step_large_sums(n_modes) + modal_step_large_rows(n_modes) + modal_step_pairs(n_modes) +
-           2 * modal_step_slot_size(n_modes);
+           2 * modal_step_slot_size(n_modes) +
+           MODAL_STEP_UNIT * modal_step_units(n_modes, (n_modes + MODAL_STEP_TILE - 1) / MODAL_STEP_TILE);
 }
 
 int64_t modal_step_share_size(int64_t parent_modes) { return rs_equations_size(parent_modes); }

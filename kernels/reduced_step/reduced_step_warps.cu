@@ -20,6 +20,7 @@ namespace by_warp {
 #define RS_LANE ((int32_t)(threadIdx.x % RS_LANES))
 #define RS_SYNC() __syncwarp()
 #define RS_CLOSE 0
+#define RS_WARP_SUMS 1
 #include "kernels/reduced_step/reduced_step_team.cuh"
 } // namespace by_warp
 

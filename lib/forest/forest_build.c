@@ -248,7 +248,7 @@ static modal_status build_objects(modal_forest *f, builder *b, modal_error *err)
         o->n_modes = shape->modes.n_modes;
         o->parent_modes = (int32_t)parent_modes;
         o->work = work;
-        work += modal_step_work_size(shape->modes.n_modes, parent_modes);
+        work += modal_step_work_size(shape->modes.n_modes, parent_modes, !f->device.shares_memory);
     }
     for (int32_t at = 0; at < f->n_objects; at++) {
         b->objects[at].share = work;
@@ -413,7 +413,7 @@ int64_t modal_forest_bytes(const modal_basis *basis, const modal_forest_setup *s
             moves |= body->motion != MODAL_STEP_FIXED;
             const int32_t parent = parent_in(basis, setup, i);
             const int64_t above = parent < 0 ? 0 : basis->shapes[basis->objects[parent].shape].modes.n_modes;
-            work += modal_step_work_size(r, above) + modal_step_pairs(r) + (1 + above) * MODAL_STEP_ANCHOR;
+            work += modal_step_work_size(r, above, !device->shares_memory) + modal_step_pairs(r) + (1 + above) * MODAL_STEP_ANCHOR;
         }
         if (used) tables += modal_step_stiffness_rows(r, cubic) * modal_step_pairs(r) + (1 + r) * modal_step_moments(r);
         if (used && cubic) tables += modal_step_energy_size(r);

@@ -184,7 +184,7 @@ static void finish_model(model *m)
     modal_step_task *t = &m->task;
     for (int32_t i = 0; i < t->n_objects; i++) {
         m->objects[i].work = m->n_work;
-        m->n_work += modal_step_work_size(m->objects[i].n_modes, m->objects[i].parent_modes);
+        m->n_work += modal_step_work_size(m->objects[i].n_modes, m->objects[i].parent_modes, 1);
     }
     for (int32_t i = 0; i < t->n_objects; i++) {
         m->objects[i].share = m->n_work;
@@ -624,6 +624,10 @@ static void run(harness *h)
     if (!h->quick) check_many(h, 8, 3, many);
     check_single(h, 17, 3, MODAL_STEP_ALPHA); /* a block a body, in the quick run, too */
     check_single(h, 33, 3, MODAL_STEP_ALPHA); /* without a table of the stiffness */
+    check_single(h, 18, h->device->shares_memory ? 5 : 150, MODAL_STEP_ALPHA); /* a body is one block's */
+    check_single(h, 17, 1, MODAL_STEP_ALPHA); /* the whole grid is one body's */
+    check_single(h, 47, 1, MODAL_STEP_NEWMARK);
+    if (!h->quick) check_single(h, 112, 1, MODAL_STEP_ALPHA);
     if (!h->quick) check_single(h, 100, 2, MODAL_STEP_ALPHA);
     check_single(h, 130, 1, MODAL_STEP_ALPHA); /* matrices that no lanes hold in registers */
     static const int32_t of_forces[] = {1, 2, 7, 8, 9, 31, 32, 33, 47, 48, 60, 100, 200};
