@@ -3,20 +3,10 @@
 
 /* ---- after a step ---- */
 
-/* Power of the forces at a point, W; u: velocity of the frame in its own axes. */
-RS_FN double rs_point_power(const modal_step_task *t, const modal_step_object *o, int32_t point,
-                            const double *q, const double *v, const modal_step_pose *f, const double *u)
+/* Power of the forces at a point that moves at `speed`, in the frame's axes, W. */
+RS_FN double rs_power_at(const modal_step_task *t, int32_t point, const modal_step_pose *f, const double *speed)
 {
-    const int32_t r = o->n_modes;
-    const double *table = t->tables + t->points[point].table;
-    double force[3], y[3] = {table[0], table[1], table[2]}, speed[3] = {0, 0, 0}, wind[3], x[3];
-    RS_MODES(k, on, r)
-    for (int i = 0; i < 3; i++) {
-        y[i] += RS_GET(table[MODAL_STEP_POINT * (1 + k) + i]) * RS_IF(on, q[k]);
-        speed[i] += RS_GET(table[MODAL_STEP_POINT * (1 + k) + i]) * RS_IF(on, v[k]);
-    }
-    rs_cross(f->spin, y, x);
-    for (int i = 0; i < 3; i++) speed[i] += u[i] + x[i];
+    double force[3], wind[3];
     rs_apply_transposed(f->rotation, t->point_force + 3 * point, force);
     if (t->points[point].drag > 0 && t->air) {
         rs_apply_transposed(f->rotation, t->point_air + 3 * point, wind);
@@ -25,6 +15,39 @@ RS_FN double rs_point_power(const modal_step_task *t, const modal_step_object *o
         for (int i = 0; i < 3; i++) force[i] += t->points[point].drag * size * wind[i];
     }
     return rs_dot(force, speed);
+}
+
+/* Power of the forces at a point, W; u: velocity of the frame in its own axes. */
+RS_FN double rs_point_power(const modal_step_task *t, const modal_step_object *o, int32_t point,
+                            const double *q, const double *v, const modal_step_pose *f, const double *u)
+{
+    const int32_t r = o->n_modes;
+    const double *table = t->tables + t->points[point].table;
+    double y[3] = {table[0], table[1], table[2]}, speed[3] = {0, 0, 0}, x[3];
+    RS_MODES(k, on, r)
+    for (int i = 0; i < 3; i++) {
+        y[i] += RS_GET(table[MODAL_STEP_POINT * (1 + k) + i]) * RS_IF(on, q[k]);
+        speed[i] += RS_GET(table[MODAL_STEP_POINT * (1 + k) + i]) * RS_IF(on, v[k]);
+    }
+    rs_cross(f->spin, y, x);
+    for (int i = 0; i < 3; i++) speed[i] += u[i] + x[i];
+    return rs_power_at(t, point, f, speed);
+}
+
+/* power and that of gravity, and of the support of a driven root, W; first, flow: the object's first moment of mass and its rate. */
+RS_FN double rs_add_support(const modal_step_task *t, const modal_step_object *o, const modal_step_pose *f, double mass, const double *u,
+                            const double *first, const double *flow, double power)
+{
+    double g[3], x[3];
+    rs_apply_transposed(f->rotation, t->gravity, g);
+    rs_cross(f->spin, first, x);
+    for (int i = 0; i < 3; i++) power += g[i] * (mass * u[i] + x[i] + flow[i]);
+    if (o->motion == MODAL_STEP_DRIVEN) {
+        const double *wrench = t->work + o->work + 2 * modal_step_padded(o->n_modes) + 8;
+        for (int i = 0; i < 3; i++)
+            power += wrench[i] * u[i] + wrench[3 + i] * f->spin[i];
+    }
+    return power;
 }
 
 /* Work that the rest of the world does on the object, W, in parts whose sum (by any one lane) it is. */
@@ -51,40 +74,26 @@ RS_FN void rs_external_powers(const modal_step_task *t, int32_t index, const dou
                     sums[3 + i] = fma(mode, v[k], sums[3 + i]);
                 }
             for (int i = 0; i < 6; i++) sums[i] = rs_warp_sum(sums[i]);
-            double force[3], y[3], wind[3], x[3], speed[3];
+            double y[3], x[3], speed[3];
             for (int i = 0; i < 3; i++) y[i] = table[i] + sums[i];
             rs_cross(f->spin, y, x);
             for (int i = 0; i < 3; i++) speed[i] = sums[3 + i] + u[i] + x[i];
-            rs_apply_transposed(f->rotation, t->point_force + 3 * point, force);
-            if (t->points[point].drag > 0 && t->air) {
-                rs_apply_transposed(f->rotation, t->point_air + 3 * point, wind);
-                for (int i = 0; i < 3; i++) wind[i] -= speed[i];
-                const double size = sqrt(rs_dot(wind, wind));
-                for (int i = 0; i < 3; i++) force[i] += t->points[point].drag * size * wind[i];
-            }
-            power += rs_dot(force, speed);
+            power += rs_power_at(t, point, f, speed);
         }
         if (part == RS_POWERS - 1) {
             const double *lift = t->tables + shape->masses + shape->n_modes;
-            double g[3], first[3], flow[3], x[3], sums[6] = {0};
+            double first[3], flow[3], sums[6] = {0};
             for (int32_t k = lane; k < o->n_modes; k += 32)
                 for (int i = 0; i < 3; i++) {
                     sums[i] = fma(RS_GET(lift[3 * k + i]), q[k], sums[i]);
                     sums[3 + i] = fma(RS_GET(lift[3 * k + i]), v[k], sums[3 + i]);
                 }
             for (int i = 0; i < 6; i++) sums[i] = rs_warp_sum(sums[i]);
-            rs_apply_transposed(f->rotation, t->gravity, g);
             for (int i = 0; i < 3; i++) {
                 first[i] = RS_GET(t->shapes[o->shape].first[i]) + sums[i];
                 flow[i] = sums[3 + i];
             }
-            rs_cross(f->spin, first, x);
-            for (int i = 0; i < 3; i++) power += g[i] * (shape->mass * u[i] + x[i] + flow[i]);
-            if (o->motion == MODAL_STEP_DRIVEN) {
-                const double *wrench = t->work + o->work + 2 * modal_step_padded(o->n_modes) + 8;
-                for (int i = 0; i < 3; i++)
-                    power += wrench[i] * u[i] + wrench[3 + i] * f->spin[i];
-            }
+            power = rs_add_support(t, o, f, shape->mass, u, first, flow, power);
         }
         if (lane == 0) powers[part] = power;
     }
@@ -104,8 +113,7 @@ RS_FN void rs_external_powers(const modal_step_task *t, int32_t index, const dou
             power += rs_point_power(t, o, o->first_point + n, q, v, f, u);
         if (part == RS_POWERS - 1) { /* gravity, and the support of a driven root */
             const double *lift = t->tables + shape->masses + shape->n_modes;
-            double g[3], first[3], flow[3], x[3];
-            rs_apply_transposed(f->rotation, t->gravity, g);
+            double first[3], flow[3];
             for (int i = 0; i < 3; i++) {
                 first[i] = RS_GET(t->shapes[o->shape].first[i]);
                 flow[i] = 0;
@@ -115,13 +123,7 @@ RS_FN void rs_external_powers(const modal_step_task *t, int32_t index, const dou
                 first[i] += RS_GET(lift[3 * k + i]) * RS_IF(on, q[k]);
                 flow[i] += RS_GET(lift[3 * k + i]) * RS_IF(on, v[k]);
             }
-            rs_cross(f->spin, first, x);
-            for (int i = 0; i < 3; i++) power += g[i] * (shape->mass * u[i] + x[i] + flow[i]);
-            if (o->motion == MODAL_STEP_DRIVEN) {
-                const double *wrench = t->work + o->work + 2 * modal_step_padded(o->n_modes) + 8;
-                for (int i = 0; i < 3; i++)
-                    power += wrench[i] * u[i] + wrench[3 + i] * f->spin[i];
-            }
+            power = rs_add_support(t, o, f, shape->mass, u, first, flow, power);
         }
         powers[part] = power;
     }

@@ -286,6 +286,21 @@ RS_FN void large_add_up_modes(int32_t r, const large_view &v, const large_parts 
     }
 }
 
+// The block that number e of E is in, from m on.
+RS_FN int32_t large_block_of(const large_view &v, int32_t r, int32_t e, int32_t m)
+{
+    if (e < v.rows[m + 1]) return m;
+    int32_t high = r;
+    while (high - m > 1) {
+        const int32_t middle = (m + high) / 2;
+        if (v.rows[middle] <= e)
+            m = middle;
+        else
+            high = middle;
+    }
+    return m;
+}
+
 #if RS_TWO_PASSES
 #include "kernels/reduced_step/reduced_step_twice.cuh"
 #else

@@ -58,16 +58,7 @@ RS_FN void once_add_sums(const double *table, int32_t r, const large_view &v, in
     const int32_t count = v.rows[r];
     int32_t m = 0;
     for (int32_t e = slice * RS_LANES + RS_LANE; e < count; e += n_slices * RS_LANES) {
-        if (e >= v.rows[m + 1]) {
-            int32_t high = r;
-            while (high - m > 1) {
-                const int32_t middle = (m + high) / 2;
-                if (v.rows[middle] <= e)
-                    m = middle;
-                else
-                    high = middle;
-            }
-        }
+        m = large_block_of(v, r, e, m);
         const int32_t c = e - v.rows[m], n = r - m;
         if (c >= n * (n + 1) / 2) {
             parts.sums[e] = 0;

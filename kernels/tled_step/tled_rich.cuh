@@ -46,12 +46,11 @@ template <class R> __device__ __forceinline__ void add_fibres(R eta, const R h[9
     for (int k = 0; k < 9; k++) p[k] += along * f[k / 3] * a[k % 3] - around * c[k];
 }
 
-// Takes the Prony terms off p; state [n_terms, 6] with `stride` between its numbers.
-template <class R>
-__device__ __forceinline__ void relax(const Rich<R> &m, const Decay<R> *decays, const R h[9], R *state, int64_t stride, R p[9])
+// F^-1 p, in six numbers: its isochoric part and its volumetric one.
+template <class R> __device__ __forceinline__ void split(const R h[9], const R p[9], R part[2][6])
 {
     const int rows[6] = {0, 1, 2, 1, 0, 0}, columns[6] = {0, 1, 2, 2, 2, 1};
-    R c[9], part[2][6], off[6], pressure = p[0] + p[4] + p[8];
+    R c[9], pressure = p[0] + p[4] + p[8];
     const R over = inverse(whole_cofactors(h, c) + 1);
 #pragma unroll
     for (int k = 0; k < 9; k++) pressure += p[k] * h[k];
@@ -62,8 +61,27 @@ __device__ __forceinline__ void relax(const Rich<R> &m, const Decay<R> *decays, 
         const R s = (c[i] * p[j] + c[3 + i] * p[3 + j] + c[6 + i] * p[6 + j]) * over;
         part[1][k] = (c[i] * c[j] + c[3 + i] * c[3 + j] + c[6 + i] * c[6 + j]) * (over * pressure);
         part[0][k] = s - part[1][k];
-        off[k] = 0;
     }
+}
+
+// p -= F off.
+template <class R> __device__ __forceinline__ void take_off(const R h[9], const R off[6], R p[9])
+{
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        const R x = h[3 * i] + (i == 0), y = h[3 * i + 1] + (i == 1), z = h[3 * i + 2] + (i == 2);
+        p[3 * i] -= x * off[0] + y * off[5] + z * off[4];
+        p[3 * i + 1] -= x * off[5] + y * off[1] + z * off[3];
+        p[3 * i + 2] -= x * off[4] + y * off[3] + z * off[2];
+    }
+}
+
+// Takes the Prony terms off p; state [n_terms, 6] with `stride` between its numbers.
+template <class R>
+__device__ __forceinline__ void relax(const Rich<R> &m, const Decay<R> *decays, const R h[9], R *state, int64_t stride, R p[9])
+{
+    R part[2][6], off[6] = {0};
+    split(h, p, part);
     for (int n = 0; n < m.n_terms; n++) {
         const Decay<R> decay = decays[n];
 #pragma unroll
@@ -74,13 +92,7 @@ __device__ __forceinline__ void relax(const Rich<R> &m, const Decay<R> *decays, 
             *known = decay.keep * d + decay.next * s;
         }
     }
-#pragma unroll
-    for (int i = 0; i < 3; i++) {
-        const R x = h[3 * i] + (i == 0), y = h[3 * i + 1] + (i == 1), z = h[3 * i + 2] + (i == 2);
-        p[3 * i] -= x * off[0] + y * off[5] + z * off[4];
-        p[3 * i + 1] -= x * off[5] + y * off[1] + z * off[3];
-        p[3 * i + 2] -= x * off[4] + y * off[3] + z * off[2];
-    }
+    take_off(h, off, p);
 }
 
 // What LAW_FIBRES and LAW_PRONY read of an element, early, so that forces do not wait for it.
@@ -113,28 +125,15 @@ __device__ __forceinline__ Early<R> early_of(const Tables<R> &t, const R *viscou
 // relax for one term whose six numbers are in registers; they become the next step's.
 template <class R> __device__ __forceinline__ void relax_one(const Early<R> &early, const R h[9], R known[6], R p[9])
 {
-    const int rows[6] = {0, 1, 2, 1, 0, 0}, columns[6] = {0, 1, 2, 2, 2, 1};
-    R c[9], off[6], pressure = p[0] + p[4] + p[8];
-    const R over = inverse(whole_cofactors(h, c) + 1);
+    R part[2][6], off[6];
+    split(h, p, part);
 #pragma unroll
-    for (int k = 0; k < 9; k++) pressure += p[k] * h[k];
-    pressure *= over * (R)(1.0 / 3);
-#pragma unroll
-    for (int k = 0; k < 6; k++) { // F^-1 = cof F^T / J
-        const int i = rows[k], j = columns[k];
-        const R s = (c[i] * p[j] + c[3 + i] * p[3 + j] + c[6 + i] * p[6 + j]) * over;
-        const R volumetric = (c[i] * c[j] + c[3 + i] * c[3 + j] + c[6 + i] * c[6 + j]) * (over * pressure);
-        const R part = early.isochoric ? s - volumetric : volumetric;
-        off[k] = early.own[k] + early.decay.now * part;
-        known[k] = early.decay.keep * off[k] + early.decay.next * part;
+    for (int k = 0; k < 6; k++) {
+        const R s = early.isochoric ? part[0][k] : part[1][k];
+        off[k] = early.own[k] + early.decay.now * s;
+        known[k] = early.decay.keep * off[k] + early.decay.next * s;
     }
-#pragma unroll
-    for (int i = 0; i < 3; i++) {
-        const R x = h[3 * i] + (i == 0), y = h[3 * i + 1] + (i == 1), z = h[3 * i + 2] + (i == 2);
-        p[3 * i] -= x * off[0] + y * off[5] + z * off[4];
-        p[3 * i + 1] -= x * off[5] + y * off[1] + z * off[3];
-        p[3 * i + 2] -= x * off[4] + y * off[3] + z * off[2];
-    }
+    take_off(h, off, p);
 }
 
 // What a rich material's stress is made of beside H. All stresses are times `scale`.
