@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/memory.h"
@@ -46,37 +47,30 @@ static int face_key(const modal_volume_mesh *mesh, int32_t face, int32_t key[4])
     return over;
 }
 
-/* Faces so ordered that those of equal keys are neighbours, each run in ascending face order. */
-static modal_status sort_faces(const modal_volume_mesh *mesh, int64_t n_faces, int32_t *faces,
-                               modal_error *err)
+/* Faces [n_faces], ascending, so ordered that those of equal keys are neighbours, each run in ascending face order. */
+static modal_status sort_faces(const modal_volume_mesh *mesh, int64_t n_faces, uint64_t *keys, int32_t *faces, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    uint64_t *keys = NULL;
     int32_t key[4];
-    int64_t i = 0;
     int quads = 0;
-    MODAL_TRY(modal_alloc(&keys, n_faces, sizeof *keys, "face keys", err));
-    for (int64_t e = 0; e < mesh->n_elements; e++)
-        for (int f = 0; f < modal_mesh_kind(mesh, e)->n_faces; f++, i++) {
-            faces[i] = (int32_t)(SLOTS * e + f);
-            face_key(mesh, faces[i], key);
-            keys[i] = (uint64_t)(key[3] + 1);
-            quads |= key[3] >= 0;
-        }
+    for (int64_t i = 0; i < n_faces; i++) {
+        face_key(mesh, faces[i], key);
+        keys[i] = (uint64_t)(key[3] + 1);
+        quads |= key[3] >= 0;
+    }
     if (quads) MODAL_TRY(modal_sort_by_key(n_faces, keys, faces, err));
-    for (i = 0; i < n_faces; i++) {
+    for (int64_t i = 0; i < n_faces; i++) {
         face_key(mesh, faces[i], key);
         /* The product, not a shift by 32: fewer digits to sort. */
         keys[i] = (uint64_t)key[1] * (uint64_t)mesh->n_nodes + (uint64_t)key[2];
     }
     MODAL_TRY(modal_sort_by_key(n_faces, keys, faces, err));
-    for (i = 0; i < n_faces; i++) {
+    for (int64_t i = 0; i < n_faces; i++) {
         face_key(mesh, faces[i], key);
         keys[i] = (uint64_t)key[0];
     }
     MODAL_TRY(modal_sort_by_key(n_faces, keys, faces, err));
 done:
-    modal_free(&keys);
     return status;
 }
 
@@ -121,64 +115,17 @@ static modal_status refuse_face(const modal_volume_mesh *mesh, const int32_t *fa
                            n_named < count ? " ..." : "", corners, (long long)count);
 }
 
-static int compare_keys(const int32_t a[4], const int32_t b[4])
-{
-    for (int k = 0; k < 4; k++)
-        if (a[k] != b[k]) return a[k] < b[k] ? -1 : 1;
-    return 0;
-}
+/* Boundary faces, as they are found: by ascending key. */
+typedef struct boundary {
+    int64_t n, n_triangles, capacity;
+    int32_t *faces; /* [n] */
+} boundary;
 
-/* The face of this key among the sorted ones, or -1. */
-static int32_t find_face(const modal_volume_mesh *mesh, const int32_t *faces, int64_t n_faces,
-                         const int32_t key[4])
+/* Appends those of the sorted faces that occur once. */
+static modal_status find_single(const modal_volume_mesh *mesh, const int32_t *faces, int64_t n_faces, boundary *found, modal_error *err)
 {
-    int64_t low = 0, high = n_faces;
-    int32_t here[4];
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        face_key(mesh, faces[middle], here);
-        if (compare_keys(here, key) < 0) low = middle + 1;
-        else high = middle;
-    }
-    if (low == n_faces) return -1;
-    face_key(mesh, faces[low], here);
-    return compare_keys(here, key) == 0 ? faces[low] : -1;
-}
-
-/* A triangle of three corners of a quadrilateral on the boundary: another element lies on half of it. */
-static modal_status refuse_halves(const modal_volume_mesh *mesh, const int32_t *faces, int64_t n_faces,
-                                  int32_t quad, modal_error *err)
-{
-    int32_t nodes[MODAL_FACE_MOST_NODES];
-    face_nodes(mesh, quad, nodes);
-    for (int left_out = 0; left_out < 4; left_out++) {
-        int32_t key[4] = {0, 0, 0, -1};
-        for (int k = 0, n = 0; k < 4; k++) {
-            if (k == left_out) continue;
-            int at = n++;
-            for (; at > 0 && key[at - 1] > nodes[k]; at--) key[at] = key[at - 1];
-            key[at] = nodes[k];
-        }
-        const int32_t triangle = find_face(mesh, faces, n_faces, key);
-        if (triangle < 0) continue;
-        return modal_error_set(err, MODAL_ERROR_INPUT,
-                               "elements %lld and %lld: the triangle %lld %lld %lld of one lies on a "
-                               "quadrilateral of the other; a pyramid belongs between them",
-                               (long long)mesh->element_tags[quad / SLOTS],
-                               (long long)mesh->element_tags[triangle / SLOTS],
-                               (long long)mesh->node_tags[key[0]], (long long)mesh->node_tags[key[1]],
-                               (long long)mesh->node_tags[key[2]]);
-    }
-    return MODAL_OK;
-}
-
-/* Marks the faces that occur once; *n_boundary counts them. */
-static modal_status mark_boundary(const modal_volume_mesh *mesh, const int32_t *faces,
-                                  int64_t n_faces, uint8_t *on_boundary, int64_t *n_triangles,
-                                  modal_error *err)
-{
+    modal_status status = MODAL_OK;
     int64_t count;
-    *n_triangles = 0;
     for (int64_t i = 0; i < n_faces; i += count) {
         int32_t first[4], other[4], nodes[MODAL_FACE_MOST_NODES];
         uint8_t triangles[MODAL_FACE_MOST_TRIANGLES][3];
@@ -193,15 +140,166 @@ static modal_status mark_boundary(const modal_volume_mesh *mesh, const int32_t *
                                          !same_mid_sides(mesh, faces[i], faces[i + 1]))))
             return refuse_face(mesh, faces + i, count, first, err);
         if (count == 2) continue;
-        if (first[3] >= 0) {
-            const modal_status status = refuse_halves(mesh, faces, n_faces, faces[i], err);
-            if (status != MODAL_OK) return status;
-        }
-        on_boundary[faces[i]] = 1;
+        MODAL_TRY(modal_grow(&found->faces, &found->capacity, found->n + 1, sizeof *found->faces, "boundary faces", err));
+        found->faces[found->n++] = faces[i];
         face_nodes(mesh, faces[i], nodes);
-        *n_triangles += modal_face_triangles(face_kind(mesh, faces[i]), nodes, triangles);
+        found->n_triangles += modal_face_triangles(face_kind(mesh, faces[i]), nodes, triangles);
     }
-    return MODAL_OK;
+done:
+    return status;
+}
+
+/* A face has the nodes of its key, the least of them first: faces of one range of least nodes are matched among themselves. So
+ * many faces at a time are matched, or an eighth of all, each for 24 bytes. */
+enum { RANGE_FACES = 1 << 20, MOST_RANGES = 8 };
+
+/* The faces whose least node is in [low, high), ascending; returns their number. */
+static int64_t list_faces(const modal_volume_mesh *mesh, int32_t low, int32_t high, int32_t *faces)
+{
+    int64_t n = 0;
+    int32_t key[4];
+    for (int64_t e = 0; e < mesh->n_elements; e++) {
+        const int32_t *nodes = modal_mesh_nodes(mesh, e);
+        const int n_corners = modal_mesh_kind(mesh, e)->n_corners;
+        int some = 0;
+        for (int a = 0; a < n_corners && !some; a++) some = nodes[a] >= low && nodes[a] < high;
+        for (int f = 0; f < modal_mesh_kind(mesh, e)->n_faces && some; f++) {
+            face_key(mesh, (int32_t)(SLOTS * e + f), key);
+            if (key[0] >= low && key[0] < high) faces[n++] = (int32_t)(SLOTS * e + f);
+        }
+    }
+    return n;
+}
+
+/* All faces that belong to one element only. */
+static modal_status find_boundary(const modal_volume_mesh *mesh, boundary *found, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int32_t *counts = NULL, *faces = NULL; /* [n_nodes] faces by their least node */
+    uint64_t *keys = NULL;
+    int32_t key[4];
+    int64_t n_faces = 0, room = 0, most;
+    MODAL_TRY(modal_alloc_zero(&counts, mesh->n_nodes, sizeof *counts, "faces at nodes", err));
+    for (int64_t e = 0; e < mesh->n_elements; e++)
+        for (int f = 0; f < modal_mesh_kind(mesh, e)->n_faces; f++, n_faces++) {
+            face_key(mesh, (int32_t)(SLOTS * e + f), key);
+            counts[key[0]]++;
+        }
+    most = n_faces / MOST_RANGES > RANGE_FACES ? n_faces / MOST_RANGES : RANGE_FACES;
+    for (int64_t low = 0, high; low < mesh->n_nodes; low = high) {
+        int64_t n = counts[low];
+        for (high = low + 1; high < mesh->n_nodes && n + counts[high] <= most; high++) n += counts[high];
+        if (n > room) {
+            modal_free(&faces);
+            modal_free(&keys);
+            room = n;
+            MODAL_TRY(modal_alloc(&faces, room, sizeof *faces, "faces", err));
+            MODAL_TRY(modal_alloc(&keys, room, sizeof *keys, "face keys", err));
+        }
+        const int64_t listed = list_faces(mesh, (int32_t)low, (int32_t)high, faces);
+        assert(listed == n);
+        MODAL_TRY(sort_faces(mesh, listed, keys, faces, err));
+        MODAL_TRY(find_single(mesh, faces, listed, found, err));
+    }
+done:
+    modal_free(&counts);
+    modal_free(&faces);
+    modal_free(&keys);
+    return status;
+}
+
+/* Three corners of a quadrilateral on the boundary. */
+typedef struct half {
+    int32_t nodes[3]; /* ascending */
+    int64_t order;    /* 4 quadrilateral + corner left out, by ascending keys of the quadrilaterals */
+} half;
+
+static int compare_halves(const void *a, const void *b)
+{
+    const half *x = a, *y = b;
+    for (int k = 0; k < 3; k++)
+        if (x->nodes[k] != y->nodes[k]) return x->nodes[k] < y->nodes[k] ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* The first of the sorted halves that has these corners, or NULL. */
+static const half *find_half(const half *halves, int64_t n, const int32_t corners[3])
+{
+    half wanted = {.order = -1};
+    int64_t low = 0, high = n;
+    for (int k = 0; k < 3; k++) {
+        int at = k;
+        for (; at > 0 && wanted.nodes[at - 1] > corners[k]; at--) wanted.nodes[at] = wanted.nodes[at - 1];
+        wanted.nodes[at] = corners[k];
+    }
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (compare_halves(&halves[middle], &wanted) < 0) low = middle + 1;
+        else high = middle;
+    }
+    return low < n && memcmp(halves[low].nodes, wanted.nodes, sizeof wanted.nodes) == 0 ? &halves[low] : NULL;
+}
+
+/* A triangle of three corners of a quadrilateral on the boundary: another element lies on half of it. on_boundary [n_nodes]: not 0
+ * at the nodes of boundary faces. */
+static modal_status refuse_halves(const modal_volume_mesh *mesh, const boundary *found, const int32_t *on_boundary, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    half *halves = NULL;
+    int64_t n = 0, n_quads = 0;
+    int32_t nodes[MODAL_FACE_MOST_NODES], triangle = -1;
+    const half *first = NULL;
+    for (int64_t i = 0; i < found->n; i++) n_quads += face_kind(mesh, found->faces[i])->n_corners == 4;
+    if (n_quads == 0) return MODAL_OK;
+    MODAL_TRY(modal_alloc_zero(&halves, 4 * n_quads, sizeof *halves, "boundary faces", err));
+    for (int64_t i = 0; i < found->n; i++) {
+        if (face_kind(mesh, found->faces[i])->n_corners != 4) continue;
+        face_nodes(mesh, found->faces[i], nodes);
+        for (int left_out = 0; left_out < 4; left_out++, n++) {
+            halves[n].order = 4 * i + left_out;
+            for (int k = 0, used = 0; k < 4; k++) {
+                if (k == left_out) continue;
+                int at = used++;
+                for (; at > 0 && halves[n].nodes[at - 1] > nodes[k]; at--) halves[n].nodes[at] = halves[n].nodes[at - 1];
+                halves[n].nodes[at] = nodes[k];
+            }
+        }
+    }
+    qsort(halves, (size_t)n, sizeof *halves, compare_halves);
+    for (int64_t e = 0; e < mesh->n_elements; e++)
+        for (int f = 0; f < modal_mesh_kind(mesh, e)->n_faces; f++) {
+            const int32_t face = (int32_t)(SLOTS * e + f);
+            if (face_kind(mesh, face)->n_corners != 3) continue;
+            face_nodes(mesh, face, nodes);
+            if (!on_boundary[nodes[0]] || !on_boundary[nodes[1]] || !on_boundary[nodes[2]]) continue;
+            const half *at = find_half(halves, n, nodes);
+            if (!at || (first && first->order <= at->order)) continue;
+            first = at;
+            triangle = face;
+        }
+    if (first)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT,
+                   "elements %lld and %lld: the triangle %lld %lld %lld of one lies on a "
+                   "quadrilateral of the other; a pyramid belongs between them",
+                   (long long)mesh->element_tags[found->faces[first->order / 4] / SLOTS], (long long)mesh->element_tags[triangle / SLOTS],
+                   (long long)mesh->node_tags[first->nodes[0]], (long long)mesh->node_tags[first->nodes[1]],
+                   (long long)mesh->node_tags[first->nodes[2]]);
+done:
+    modal_free(&halves);
+    return status;
+}
+
+/* Faces in ascending order. */
+static modal_status order_boundary(boundary *found, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    uint64_t *keys = NULL;
+    MODAL_TRY(modal_alloc(&keys, found->n, sizeof *keys, "face keys", err));
+    for (int64_t i = 0; i < found->n; i++) keys[i] = (uint64_t)found->faces[i];
+    MODAL_TRY(modal_sort_by_key(found->n, keys, found->faces, err));
+done:
+    modal_free(&keys);
+    return status;
 }
 
 modal_status modal_volume_mesh_boundary(const modal_volume_mesh *mesh, modal_surface_mesh *surface,
@@ -209,19 +307,15 @@ modal_status modal_volume_mesh_boundary(const modal_volume_mesh *mesh, modal_sur
 {
     modal_status status = MODAL_OK;
     modal_surface_mesh found = {0};
-    int32_t *faces = NULL, *node_vertex = NULL, *nodes_found = NULL;
-    uint8_t *on_boundary = NULL; /* [6 n_elements] */
+    boundary on = {0};
+    int32_t *node_vertex = NULL, *nodes_found = NULL;
     memset(surface, 0, sizeof *surface);
     *vertex_nodes = NULL;
     if (mesh->n_elements > MAX_ELEMENTS)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%lld elements: more than %d",
                    (long long)mesh->n_elements, MAX_ELEMENTS);
-    int64_t n_faces = 0;
-    for (int64_t e = 0; e < mesh->n_elements; e++) n_faces += modal_mesh_kind(mesh, e)->n_faces;
-    MODAL_TRY(modal_alloc(&faces, n_faces, sizeof *faces, "faces", err));
-    MODAL_TRY(modal_alloc_zero(&on_boundary, SLOTS * mesh->n_elements, 1, "boundary faces", err));
-    MODAL_TRY(sort_faces(mesh, n_faces, faces, err));
-    MODAL_TRY(mark_boundary(mesh, faces, n_faces, on_boundary, &found.n_triangles, err));
+    MODAL_TRY(find_boundary(mesh, &on, err));
+    found.n_triangles = on.n_triangles;
     if (found.n_triangles > INT32_MAX)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%lld triangles in the surface: more than %d",
                    (long long)found.n_triangles, INT32_MAX);
@@ -230,14 +324,19 @@ modal_status modal_volume_mesh_boundary(const modal_volume_mesh *mesh, modal_sur
                           "boundary triangles", err));
     MODAL_TRY(modal_alloc_zero(&node_vertex, mesh->n_nodes, sizeof *node_vertex, "node vertices",
                                err));
+    for (int64_t i = 0; i < on.n; i++) {
+        int32_t nodes[MODAL_FACE_MOST_NODES];
+        const int n_nodes = face_nodes(mesh, on.faces[i], nodes);
+        for (int k = 0; k < n_nodes; k++) node_vertex[nodes[k]] = 1;
+    }
+    MODAL_TRY(refuse_halves(mesh, &on, node_vertex, err));
+    MODAL_TRY(order_boundary(&on, err));
     int64_t t = 0;
-    for (int64_t i = 0; i < SLOTS * mesh->n_elements; i++) {
+    for (int64_t i = 0; i < on.n; i++) {
         int32_t nodes[MODAL_FACE_MOST_NODES];
         uint8_t triangles[MODAL_FACE_MOST_TRIANGLES][3];
-        if (!on_boundary[i]) continue;
-        const int n_nodes = face_nodes(mesh, (int32_t)i, nodes);
-        const int n = modal_face_triangles(face_kind(mesh, (int32_t)i), nodes, triangles);
-        for (int k = 0; k < n_nodes; k++) node_vertex[nodes[k]] = 1;
+        face_nodes(mesh, on.faces[i], nodes);
+        const int n = modal_face_triangles(face_kind(mesh, on.faces[i]), nodes, triangles);
         for (int k = 0; k < 3 * n; k++)
             found.triangles[3 * t + k] = nodes[triangles[k / 3][k % 3]];
         t += n;
@@ -265,7 +364,6 @@ done:
     modal_surface_mesh_free(&found);
     modal_free(&nodes_found);
     modal_free(&node_vertex);
-    modal_free(&faces);
-    modal_free(&on_boundary);
+    modal_free(&on.faces);
     return status;
 }

@@ -18,7 +18,8 @@
  * case), or two of which one has mid-side nodes on the face that the other has not (the motion would
  * tear there), or a triangle of one element on half of a quadrilateral of another (likewise). On an
  * error surface is zeroed and *vertex_nodes NULL; otherwise the caller frees
- * both. O(elements). */
+ * both. O(elements); scratch for a range of faces at a time, an eighth of
+ * all at most where there are many. */
 modal_status modal_volume_mesh_boundary(const modal_volume_mesh *mesh, modal_surface_mesh *surface,
                                         int32_t **vertex_nodes, modal_error *err);
 

@@ -417,6 +417,53 @@ static void test_boundary_refuses(void **state)
     modal_volume_mesh_free(&mesh);
 }
 
+/* More faces than are matched at a time: what one range of nodes has is found and refused as what another has. */
+static void test_boundary_in_ranges(void **state)
+{
+    (void)state;
+    enum { N = 36 }; /* 1.1 million faces, two ranges */
+    modal_volume_mesh mesh;
+    modal_surface_mesh surface;
+    modal_error err = {0};
+    int32_t *nodes;
+    int64_t t = 0, least = 0, last = -1;
+    make_block(&mesh, N, 0.2);
+    assert_int_equal(modal_volume_mesh_boundary(&mesh, &surface, &nodes, NULL), MODAL_OK);
+    assert_int_equal(surface.n_triangles, 6 * N * N * 2);
+    assert_int_equal(surface.n_vertices, (N + 1) * (N + 1) * (N + 1) - (N - 1) * (N - 1) * (N - 1));
+    for (int64_t i = 0; i < surface.n_triangles; i++) {
+        const double *a = surface.positions + 3 * (int64_t)surface.triangles[3 * i];
+        const double *b = surface.positions + 3 * (int64_t)surface.triangles[3 * i + 1];
+        const double *c = surface.positions + 3 * (int64_t)surface.triangles[3 * i + 2];
+        int in_side = 0;
+        for (int k = 0; k < 3; k++) in_side |= (a[k] == 0 || a[k] == 1) && a[k] == b[k] && a[k] == c[k];
+        assert_true(in_side);
+    }
+    for (int64_t f = 0; f < 4 * mesh.n_elements && t < surface.n_triangles; f++) { /* ascending: no triangle twice */
+        int same = 1;
+        for (int k = 0; k < 3; k++)
+            same &= nodes[surface.triangles[3 * t + k]] == mesh.element_nodes[4 * (f / 4) + modal_tetrahedron_faces[f % 4][k]];
+        t += same;
+    }
+    assert_int_equal(t, surface.n_triangles);
+    modal_free(&nodes);
+    modal_surface_mesh_free(&surface);
+    for (int64_t e = 0; e < mesh.n_elements; e++) { /* an element twice, whose faces come last */
+        int32_t lowest = INT32_MAX;
+        for (int k = 0; k < 4; k++)
+            if (mesh.element_nodes[4 * e + k] < lowest) lowest = mesh.element_nodes[4 * e + k];
+        if (lowest <= least) continue;
+        least = lowest;
+        last = e;
+    }
+    const int64_t other = last > 0 ? 0 : 1;
+    memcpy(mesh.element_nodes + 4 * other, mesh.element_nodes + 4 * last, 4 * sizeof(int32_t));
+    assert_int_equal(modal_volume_mesh_boundary(&mesh, &surface, &nodes, &err), MODAL_ERROR_INPUT);
+    assert_non_null(strstr(err.message, "elements "));
+    assert_null(nodes);
+    modal_volume_mesh_free(&mesh);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -431,6 +478,7 @@ int main(void)
         cmocka_unit_test(test_boundary_of_cube),
         cmocka_unit_test(test_boundary_order),
         cmocka_unit_test(test_boundary_refuses),
+        cmocka_unit_test(test_boundary_in_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
