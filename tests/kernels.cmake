@@ -6,7 +6,7 @@
 # are the others with --quick, for the preset quick, which is run while one writes.
 set(modal_kernels_many modal_sum deform deform_normals engine octree_lookup reduced_step tled_step)
 add_library(modal_test_harness STATIC kernels/harness.c kernels/scene.c kernels/normals_mesh.c
-  kernels/curvature_checks.c kernels/tled_solids.c kernels/raster_scene.c)
+  kernels/curvature_checks.c kernels/tled_exact.c kernels/tled_solids.c kernels/raster_scene.c)
 target_link_libraries(modal_test_harness PUBLIC modal_kernels m)
 if(MODAL_HAVE_CUDA)
   target_compile_definitions(modal_test_harness PRIVATE MODAL_HAVE_CUDA)
