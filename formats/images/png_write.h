@@ -15,6 +15,9 @@ modal_status modal_png_encode(const void *texels, int bits, int32_t width, int32
 /* The same of 8 bits with the fourth number as alpha, not premultiplied. */
 modal_status modal_png_encode_alpha(const uint8_t *texels, int32_t width, int32_t height, uint8_t **bytes, int64_t *length, modal_error *err);
 
+/* Grey of 8 bits: the first number of each texel [height, width, 4]. */
+modal_status modal_png_encode_grey(const void *texels, int32_t width, int32_t height, uint8_t **bytes, int64_t *length, modal_error *err);
+
 /* "libdeflate 1.14", "zlib 1.2.13": for --version. */
 const char *modal_png_library(void);
 

@@ -393,6 +393,22 @@ done:
     return status;
 }
 
+/* So that a value is the sum of weights times masses: what the weights make of the areas is divided by. */
+static void divide_by_areas(modal_flow_probe *p, const float *areas)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < p->n; i++) {
+        double area = 0;
+        for (int64_t k = 8 * i; k < 8 * i + 8; k++)
+            if (p->samples[k] >= 0) area += (double)p->weights[k] * (double)areas[p->samples[k]];
+        for (int64_t k = 8 * i; k < 8 * i + 8; k++) {
+            const int counts = area > 0 && p->samples[k] >= 0;
+            p->weights[k] = counts ? (float)((double)p->weights[k] / area) : 0;
+            if (!counts) p->samples[k] = 0;
+        }
+    }
+}
+
 modal_status modal_flow_probe_new(const modal_sheets *s, int64_t n_vertices, modal_flow_probe *p, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -411,6 +427,7 @@ modal_status modal_flow_probe_new(const modal_sheets *s, int64_t n_vertices, mod
 #pragma omp parallel for schedule(static)
     for (int64_t v = 0; v < n_vertices; v++)
         if (of[v] >= 0) probe_vertex(s, of[v], s->frame.positions + 3 * v, p->samples + 8 * v, p->weights + 8 * v);
+    divide_by_areas(p, s->octree->areas);
 done:
     modal_free(&of);
     return status;
@@ -431,21 +448,20 @@ modal_status modal_flow_probe_texels(const modal_sheets *s, const modal_octree_a
         }
         lost += !probe_place(s, a->triangles[i], c, x, p->samples + 8 * i, p->weights + 8 * i);
     }
+    divide_by_areas(p, s->octree->areas);
     *n_lost = lost;
     return MODAL_OK;
 }
 
-void modal_flow_read(const modal_flow_probe *p, const float *areas, const float *masses, const float *more, float *values)
+void modal_flow_read(const modal_flow_probe *p, const float *masses, const float *more, float *values)
 {
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < p->n; i++) {
-        double mass = 0, area = 0;
+        double sum = 0;
         for (int64_t k = 8 * i; k < 8 * i + 8; k++) {
             const int32_t s = p->samples[k];
-            if (s < 0) continue;
-            mass += (double)p->weights[k] * ((double)masses[s] + (more ? (double)more[s] : 0));
-            area += (double)p->weights[k] * (double)areas[s];
+            sum += (double)p->weights[k] * ((double)masses[s] + (more ? (double)more[s] : 0));
         }
-        values[i] = area > 0 ? (float)(mass / area) : 0;
+        values[i] = (float)sum;
     }
 }

@@ -58,17 +58,17 @@ modal_status modal_flow_steps(modal_flow *flow, int64_t n, double dt, modal_stre
 /* How values are read at points of the surface: each from the corners of its cell that are on its sheet. */
 typedef struct modal_flow_probe {
     int64_t n;
-    int32_t *samples; /* [n, 8], -1: none */
-    float *weights;   /* [n, 8] */
+    int32_t *samples; /* [n, 8] */
+    float *weights;   /* [n, 8] 1/m^2, 0 where there is no sample */
 } modal_flow_probe;
 
-/* At the vertices [n_vertices] of the surface; those of no triangle have no samples. The caller frees it, also after an error. */
+/* At the vertices [n_vertices] of the surface, whose octree has areas; those of no triangle have no samples. The caller frees it, also after an error. */
 modal_status modal_flow_probe_new(const modal_sheets *sheets, int64_t n_vertices, modal_flow_probe *probe, modal_error *err);
 /* At what each row of an atlas shows. *n_lost counts rows that no sheet of the surface has; they have no samples. */
 modal_status modal_flow_probe_texels(const modal_sheets *sheets, const modal_octree_atlas *atlas, modal_flow_probe *probe, int64_t *n_lost, modal_error *err);
 void modal_flow_probe_free(modal_flow_probe *probe);
 
 /* values [probe->n]: kg/m^2 of the surface at rest, of masses [n_samples] kg; `more` [n_samples] is added to them, or NULL. */
-void modal_flow_read(const modal_flow_probe *probe, const float *areas, const float *masses, const float *more, float *values);
+void modal_flow_read(const modal_flow_probe *probe, const float *masses, const float *more, float *values);
 
 #endif

@@ -121,9 +121,10 @@ def check_images():
         corner = np.searchsorted(key, sum(((lower + d)[:, a] >> i & 1) << (3 * i + a) for a in range(3) for i in range(bits)))
         want += np.prod(np.where(d, place, 1 - place), 1) * values[corner]
     image = read_png("i/png/000010.png")
-    got = image.reshape(-1, 3)[texel].astype(float)
+    must(image.shape == (200, 200, 1), "not grey", image.shape)
+    got = image.reshape(-1, 1)[texel].astype(float)
     off = np.abs(got[:, 0] - np.clip(255 * want / most, 0, 255))  # texels weigh samples by their areas, too
-    must((got == got[:, :1]).all() and np.median(off) <= 3 and off.mean() <= 8 and got.std() > 20, "texels", np.median(off), off.mean(), got.std())
+    must(np.median(off) <= 3 and off.mean() <= 8 and got.std() > 20, "texels", np.median(off), off.mean(), got.std())
     must((read_png("i/png/000000.png") == 0).all() and image.min(axis=(0, 1)).max() < 100, "the first frame is dry")
     run("modaltex", "flow", "t.h5", "kept.h5", "i1", *RAIN, *words, "-j", 1)
     run("modaltex", "flow", "t.h5", "kept.h5", "i2", *RAIN, *words, "--frames", "0:5", "--checkpoint", "ki.h5", "-j", 3)
@@ -133,8 +134,8 @@ def check_images():
         name = f"i/png/{k:06}.png"
         must(filecmp.cmp(name, f"i1/png/{k:06}.png", shallow=False), "threads", k)
         must(filecmp.cmp(name, f"i2/png/{k:06}.png" if k < 5 else f"i3/png/{k - 5:06}.png", shallow=False), "restart", k)
-    run("modaltex", "flow", "t.h5", "kept.h5", "even", "--dirt", 0.5, "--images", "dirt", "--frames", "0:2")
-    must((read_png("even/png/000001.png") == 128).all(), "even dirt", np.unique(read_png("even/png/000001.png")))
+    run("modaltex", "flow", "t.h5", "kept.h5", "even", "--dirt", 0.4, "--images", "dirt", "--frames", "0:2")
+    must((read_png("even/png/000001.png") == 102).all(), "even dirt", np.unique(read_png("even/png/000001.png")))
     for more, says in ((("--images", "mud"), "--images: not wetness or dirt, mud"), (("--range", "0,1"), "--range: needs --images"),
                        (("--images", "wetness", "--range", "1,0"), "--range: the second must be above the first, 1,0"),
                        (("--images", "dirt"), "--images: there is no dirt without --dirt")):

@@ -38,7 +38,7 @@ def write_png(name, texels, **more):
 
 
 def read_png(name):
-    """[height, width, 3 or 4] of 8 or 16 bits, the highest row first, of files as the tools write them: rows with the filter "up", sRGB said; sums are checked."""
+    """[height, width, 1, 3 or 4] of 8 or 16 bits, the highest row first, of files as the tools write them: rows with the filter "up", sRGB said; sums are checked."""
     with open(name, "rb") as f:
         data, at, body, kinds = f.read(), 8, b"", []
     assert data[:8] == b"\x89PNG\r\n\x1a\n", (name, "signature")
@@ -49,11 +49,11 @@ def read_png(name):
         kinds.append(kind)
         if kind == b"IHDR":
             width, height, bits, colour, *rest = struct.unpack(">IIBBBBB", part)
-            assert bits in (8, 16) and colour in (2, 6) and rest == [0, 0, 0], (name, bits, colour, rest)
+            assert bits in (8, 16) and colour in (0, 2, 6) and rest == [0, 0, 0], (name, bits, colour, rest)
         body += part if kind == b"IDAT" else b""
         at += 12 + length
     assert kinds == [b"IHDR", b"sRGB", b"IDAT", b"IEND"], (name, kinds)
-    n = {2: 3, 6: 4}[colour]
+    n = {0: 1, 2: 3, 6: 4}[colour]
     lines = np.frombuffer(zlib.decompress(body), np.uint8).reshape(height, 1 + n * width * bits // 8)
     assert (lines[:, 0] == 2).all(), (name, "filters")
     values = np.cumsum(lines[:, 1:], 0, dtype=np.uint8)

@@ -328,14 +328,14 @@ static void test_thin_wall(void **unused)
     assert_int_equal(modal_flow_probe_new(&sheets, two.n_vertices, &probe, &err), MODAL_OK);
     float *values = malloc((size_t)two.n_vertices * 4);
     assert_true(values != NULL);
-    modal_flow_read(&probe, b.o.areas, state.liquid, state.wetness, values);
+    modal_flow_read(&probe, state.liquid, state.wetness, values);
     for (int64_t v = 0; v < one.n_vertices; v++) {
         assert_true(values[one.n_vertices + v] == 0);
         if (v < 9) assert_true(values[v] > 10); /* at u = 0 */
         else if (v >= 18) assert_true(values[v] < 0.01f);
     }
     for (int64_t i = 0; i < state.n_samples; i++) state.liquid[i] = 3 * b.o.areas[i]; /* constants come out */
-    modal_flow_read(&probe, b.o.areas, state.liquid, NULL, values);
+    modal_flow_read(&probe, state.liquid, NULL, values);
     for (int64_t v = 0; v < two.n_vertices; v++) assert_true(fabsf(values[v] - 3) <= 1e-6f);
     /* refusals */
     settings.sources = &source, settings.n_sources = 1;

@@ -67,9 +67,10 @@ typedef struct modaltex_flow_images modaltex_flow_images;
 modal_status modaltex_flow_images_new(modaltex_flow_images **images, const modaltex_flow_request *r, const modaltex_flow_input *in, const char *folder,
                                       modal_error *err);
 /* Takes the next frame: masses and `more` (or NULL) [n_samples] kg. */
-modal_status modaltex_flow_images_add(modaltex_flow_images *images, const float *areas, const float *masses, const float *more, modal_error *err);
+modal_status modaltex_flow_images_add(modaltex_flow_images *images, const float *masses, const float *more, modal_error *err);
 /* Writes what is held. */
 modal_status modaltex_flow_images_flush(modaltex_flow_images *images, modal_error *err);
+double modaltex_flow_images_processor(const modaltex_flow_images *images); /* s of processor time that writing took so far */
 modaltex_flow_images *modaltex_flow_images_delete(modaltex_flow_images *images); /* NULL is fine; returns NULL */
 
 /* ---- modaltex_flow_frames.c ---- */

@@ -142,7 +142,6 @@ static modal_status make_frame(running *w, int64_t i, modal_error *err)
     modal_status status = MODAL_OK;
     modaltex_flow_input *in = w->in;
     const modal_trajectory *q = &in->trajectory;
-    const modal_octree *o = &in->file.octree;
     const modal_flow_state *s = &in->state;
     const int64_t frame = in->start + i * in->step, modes = q->mode_offsets[q->n_objects];
     const modal_deform_arrays to = {.positions = w->arrays[POINTS]};
@@ -158,14 +157,14 @@ static modal_status make_frame(running *w, int64_t i, modal_error *err)
     w->n_steps += n_steps;
     w->n_flat += n_flat;
     w->flat_frames += n_flat > 0;
-    modal_flow_read(&in->probe, o->areas, s->liquid, s->wetness, w->arrays[WETNESS] + in->first_point);
-    if (s->dirt) modal_flow_read(&in->probe, o->areas, s->dirt, NULL, w->arrays[DIRT] + in->first_point);
+    modal_flow_read(&in->probe, s->liquid, s->wetness, w->arrays[WETNESS] + in->first_point);
+    if (s->dirt) modal_flow_read(&in->probe, s->dirt, NULL, w->arrays[DIRT] + in->first_point);
     const modal_frames frames = {.n_frames = 1, .arrays = {w->arrays[POINTS], w->arrays[WETNESS], s->dirt ? w->arrays[DIRT] : NULL}};
     const double start = tool_seconds();
     MODAL_TRY(modal_sequence_vtkhdf.add(w->out->writer, &frames, err));
     const double written = tool_seconds();
     const int dirty = w->r->images && strcmp(w->r->images, "dirt") == 0;
-    if (w->images) MODAL_TRY(modaltex_flow_images_add(w->images, o->areas, dirty ? s->dirt : s->liquid, dirty ? NULL : s->wetness, err));
+    if (w->images) MODAL_TRY(modaltex_flow_images_add(w->images, dirty ? s->dirt : s->liquid, dirty ? NULL : s->wetness, err));
     w->writing += written - start;
     w->drawing += tool_seconds() - written;
 done:
@@ -227,14 +226,12 @@ static modal_status commit(running *w, const modal_sequence_info *info, modal_er
     char *text = NULL;
     int64_t bytes = 0;
     const char *fields[3];
-    const modal_sequence_target target = {.files = {out->files[0].temporary, out->files[1].temporary}};
     for (int i = 0; i < info->arrays.n; i++) fields[i] = info->arrays.all[i].name;
     modal_manifest manifest = {.tool = "modaltex", .version = tool_version(), .arguments = w->t->command_line, .trajectory = w->r->trajectory,
                                .trajectory_hash = in->trajectory_hash, .basis = in->basis_path, .basis_hash = in->basis.hash,
                                .back_end = w->r->device.name, .device = w->r->device.hardware, .frame_start = in->start, .frame_step = in->step,
                                .n_frames = in->n, .first_time = in->times[0], .last_time = in->times[in->n - 1], .n_points = in->n_points,
                                .n_triangles = in->n_triangles, .order = "user", .normals = "none", .n_fields = info->arrays.n, .fields = fields};
-    MODAL_TRY(modal_sequence_vtkhdf.end(&out->writer, &target, info, err));
     int n = 0;
     for (; n < MODALTEX_FLOW_OUTPUTS - 1; n++) {
         listed[n] = (tool_folder_output){names[n], kinds[n], NULL, out->files[n].temporary, 0};
@@ -284,10 +281,15 @@ modal_status modaltex_flow_run(tool *t, const modaltex_flow_request *r, modaltex
     MODAL_TRY(make_frames(&w, err));
     tool_stage(t, "flow", tool_seconds() - start - w.writing - w.drawing, -1);
     if (r->images) tool_stage(t, "images", w.drawing, -1);
+    if (r->images) tool_stage(t, "images, processor", modaltex_flow_images_processor(w.images), -1);
     MODAL_TRY(write_last(t, r, in, out, err));
-    const double written = tool_seconds();
+    double closing = tool_seconds();
+    MODAL_TRY(modal_sequence_vtkhdf.end(&out->writer, &target, &info, err));
+    MODAL_TRY(tool_output_sync(&out->files[0], err));
+    tool_stage(t, "sequence", w.writing + tool_seconds() - closing, disk);
+    closing = tool_seconds();
     MODAL_TRY(commit(&w, &info, err));
-    tool_stage(t, "sequence", w.writing + tool_seconds() - written, disk);
+    tool_stage(t, "close and sync", tool_seconds() - closing, -1);
     report(&w);
 done:
     modaltex_flow_images_delete(w.images);
