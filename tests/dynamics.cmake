@@ -23,7 +23,9 @@ if(TARGET modalpack)
            ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modaltled_restart.py $<TARGET_FILE:modaltled>)
   add_test(NAME cli.tled_follow COMMAND ${MODAL_PYTHON}
            ${CMAKE_CURRENT_SOURCE_DIR}/python/check_tled_follow.py $<TARGET_FILE:modaltled>)
-  set_tests_properties(cli.modaltled cli.modaltled_materials cli.modaltled_restart cli.tled_follow PROPERTIES LABELS cli TIMEOUT 300)
+  add_test(NAME cli.tled_whole COMMAND ${MODAL_PYTHON}
+           ${CMAKE_CURRENT_SOURCE_DIR}/python/check_tled_whole.py $<TARGET_FILE:modaltled>)
+  set_tests_properties(cli.modaltled cli.modaltled_materials cli.modaltled_restart cli.tled_follow cli.tled_whole PROPERTIES LABELS cli TIMEOUT 300)
   set_tests_properties(cli.modaltled_long PROPERTIES LABELS "cli;long")
   foreach(part elements closed static cook balance)
     add_test(NAME cli.tled_${part} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_tled_proofs.py

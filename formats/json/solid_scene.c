@@ -299,6 +299,22 @@ done:
     return status;
 }
 
+/* Of an action or, after them, a contact; NULL: it has none. */
+static const char *name_of(const modal_solid_scene *s, int32_t i)
+{
+    return i < s->n_actions ? s->actions[i].name : s->contacts[i - s->n_actions].name;
+}
+
+/* Columns and datasets of probes are found by their names. */
+static modal_status check_names(const modal_json_place *root, const modal_solid_scene *s)
+{
+    for (int32_t i = 0; i < s->n_actions + s->n_contacts; i++)
+        for (int32_t k = 0; k < i && name_of(s, i); k++)
+            if (name_of(s, k) && strcmp(name_of(s, i), name_of(s, k)) == 0)
+                return modal_json_wrong(root, "two probes or contacts have one name, %s", name_of(s, i));
+    return MODAL_OK;
+}
+
 static modal_status read_root(reader *r, const modal_json_place *root)
 {
     modal_status status = MODAL_OK;
@@ -319,6 +335,7 @@ static modal_status read_root(reader *r, const modal_json_place *root)
     if (modal_json_member(root, "gravity", &member)) MODAL_TRY(read_gravity(r, &member));
     MODAL_TRY(read_actions(r, root));
     MODAL_TRY(modal_solid_read_contacts(root, s));
+    MODAL_TRY(check_names(root, s));
 done:
     return status;
 }

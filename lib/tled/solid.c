@@ -6,6 +6,7 @@
 
 #include "lib/base/memory.h"
 #include "lib/base/sort.h"
+#include "lib/model/material.h"
 #include "lib/tled/contacts.h"
 #include "lib/tled/loads.h"
 
@@ -75,8 +76,10 @@ static modal_status order_elements(const modal_volume_mesh *mesh, const box *b, 
     return modal_sort_by_key(mesh->n_elements, keys, order, err);
 }
 
+/* Materials that no element has may be anything. */
 static modal_status check_elements(const modal_volume_mesh *mesh, modal_error *err)
 {
+    int32_t last = -1; /* the material that was looked at */
     for (int64_t e = 0; e < mesh->n_elements; e++) {
         const int32_t m = mesh->element_material[e];
         if (mesh->element_type[e] != MODAL_ELEMENT_TET4 && mesh->element_type[e] != MODAL_ELEMENT_HEX8)
@@ -87,6 +90,9 @@ static modal_status check_elements(const modal_volume_mesh *mesh, modal_error *e
         if (mesh->materials[m].kind != MODAL_MATERIAL_ISOTROPIC)
             return modal_error_set(err, MODAL_ERROR_INPUT, "element %lld: only isotropic materials are moved here, %s",
                                    (long long)mesh->element_tags[e], mesh->materials[m].name);
+        const modal_status status = m == last ? MODAL_OK : modal_material_check(&mesh->materials[m], err);
+        if (status != MODAL_OK) return status;
+        last = m;
     }
     return MODAL_OK;
 }

@@ -225,6 +225,19 @@ def check_bad_input():
         check(not os.path.exists("o.h5"), "half an output")
     check("half" not in move("b.msh", {**good, "displacements": [{"nodes": "low", "displacement": [0, 0, 1e-4]}]}), "")
     check("jumps" in move("b.msh", {**good, "displacements": [{"nodes": "low", "displacement": [0, 0, 1e-4]}]}), "a jump is warned of")
+    for curve, at in (({"keys": [[0, 0], [1e-5, 1]]}, "t = 0 s"), ({"keys": [[0, 0], [4e-4, 0], [4.5e-4, 1]]}, "t = 0.0004 s"),
+                      ({"smooth": [2e-4, 2.5e-4]}, "t = 0.0002 s"), ({"sine": {"frequency": 3, "phase": 1}}, "from 0 to 0.841"),
+                      ({"sweep": {"from": 1, "to": 2, "start": 0, "end": 0.3}}, "t = 0.3 s"), ({"smooth": [0, 0.1]}, None),
+                      ({"keys": [[0, 0], [4e-4, 1]]}, None), ({"sine": {"frequency": 3}}, None)):
+        err = move("b.msh", {**good, "displacements": [{"nodes": "low", "displacement": [0, 0, 1e-5], "curve": curve}]})
+        check(("jumps" in err) == (at is not None) and (at or "") in err, curve, err)
+    for words, said in ((["--young", 1e4, "--poisson", 0.5, "--density", 1], "nu must be in (-1, 0.5), 0.5"),
+                        (["--young", 1e4, "--poisson", -1, "--density", 1], "nu must be in (-1, 0.5), -1"),
+                        (["--young", 0, "--poisson", 0.3, "--density", 1], "E must be > 0"),
+                        (["--young", 1e4, "--poisson", 0.3, "--density", 0], "rho must be > 0")):
+        check(said in move("b.msh", good, code=3, material=words), words)
+    twice = {"probes": [{"name": "a", "nodes": "low"}], "contacts": [{"name": "a", "sphere": [9, 9, 9], "radius": 1}]}
+    check("have one name, a" in move("b.msh", {**good, **twice}, code=3), "probes of one name")
     check("not displaced" not in move("b.msh", {**good, "forces": [{"nodes": "low", "force": [0, 0, 1]}]}, "--fixed", "low"), "")
     for words, said in ((["--arithmetic", "float16"], "float16"), (["--fields", "nix"], "nix"), (["--fields", "solid,solid"], "twice")):
         check(said in move("b.msh", good, *words, code=2), said)

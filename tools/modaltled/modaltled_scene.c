@@ -111,17 +111,36 @@ done:
     return status;
 }
 
-/* A prescribed displacement that jumps sends a shock through the solid. */
-static void warn_of_jumps(tool *t, const modaltled_request *r, const modal_solid_scene *scene)
+/* When the curve of a prescribed displacement first changes within less than a step, s, and its values before and after; negative: never. */
+static double jump_of(const modal_curve *c, double step, double *from, double *to)
 {
-    for (int32_t i = 0; i < scene->n_actions; i++) {
-        const modal_solid_action *a = &scene->actions[i];
+    *from = 0, *to = modal_tled_signal(c, 0, 1);
+    if (fabs(*to) > 1e-9) return 0;
+    if (c->kind == MODAL_CURVE_SMOOTH && c->end - c->start < step) return *to = 1, c->start;
+    for (int k = 0; c->kind == MODAL_CURVE_SWEEP && k < 2; k++) {
+        const double at = k ? c->end : c->start, within = modal_curve_value(c, at, (c->start + c->end) / 2);
+        *from = k ? within : 0, *to = k ? 0 : within;
+        if (fabs(within) > 1e-9) return at;
+    }
+    for (int64_t k = 0; c->kind == MODAL_CURVE_KEYS && k < c->n_keys; k++) {
+        const double before = k > 0 ? c->times[k - 1] : c->times[k];
+        *from = k > 0 ? c->values[k - 1] : 0, *to = c->values[k];
+        if (c->times[k] > 0 && *to != *from && c->times[k] - before < step) return fmax(before, 0);
+    }
+    return -1;
+}
+
+/* A prescribed displacement that jumps sends a shock through the solid. */
+static void warn_of_jumps(tool *t, const modaltled_request *r, const modaltled_case *c)
+{
+    for (int32_t i = 0; i < c->scene.n_actions; i++) {
+        const modal_solid_action *a = &c->scene.actions[i];
+        double from, to;
         if (a->kind != MODAL_SOLID_DISPLACEMENT) continue;
-        const modal_curve *c = &a->curve;
-        const int late = c->kind == MODAL_CURVE_KEYS && c->n_keys > 0 && c->times[0] > 0 && c->values[0] != 0;
-        if (modal_tled_signal(c, 0, 1) != 0 || late)
-            tool_warn(t, "%s:%d: displacements[%d]: jumps at t = %g s; a curve that begins at 0 does not", r->scene_path, a->line,
-                      a->place, late ? c->times[0] : 0.0);
+        const double at = jump_of(&a->curve, c->step, &from, &to);
+        if (at >= 0)
+            tool_warn(t, "%s:%d: displacements[%d]: jumps at t = %g s, within a step from %g to %g times what is prescribed; a curve that begins at 0 and "
+                      "takes many steps does not", r->scene_path, a->line, a->place, at, from, to);
     }
 }
 
@@ -195,7 +214,7 @@ modal_status modaltled_read(tool *t, const modaltled_request *r, modaltled_case 
     }
     if (status == MODAL_OK) status = modal_tled_contacts_new(&c->scene, c->touching, &c->model, err);
     if (status != MODAL_OK) modal_error_context(err, "%s", where);
-    else warn_of_jumps(t, r, &c->scene), warn_of_overlaps(t, r, c);
+    else warn_of_overlaps(t, r, c);
 done:
     return status;
 }
@@ -278,6 +297,7 @@ modal_status modaltled_plan(tool *t, const modaltled_request *r, modaltled_case 
     MODAL_TRY(modal_tled_critical_rest(&c->model, &c->forces, &c->critical, err));
     tool_stage(t, "critical step", tool_seconds() - start, -1);
     MODAL_TRY(check_step(t, r, c, err));
+    warn_of_jumps(t, r, c);
     MODAL_TRY(plan_frames(t, r, c, err));
     tool_note(t, "%lld steps, %lld frames", (long long)c->n_steps, (long long)c->n_frames);
     json_object_set_new(t->report, "steps", json_integer(c->n_steps));
