@@ -118,6 +118,12 @@ void modal_basis_derived_sizes(int64_t sizes[SIZE_COUNT])
     sizes[SIZE_QUARTIC] = r < 0 ? -1 : r > MOST_OF_FOURTH ? INT64_MAX : modal_quartic_count(r);
 }
 
+/* Of an array of the mesh that the shape's source makes, else 0. */
+static int64_t mesh_bytes(const modal_shape *s, size_t offset)
+{
+    return s->source && s->source->mesh_bytes ? s->source->mesh_bytes(s->source->context, offset) : 0;
+}
+
 void modal_basis_sizes(const modal_shape *shape, int64_t sizes[SIZE_COUNT])
 {
     int64_t n = shape->surface.n_vertices;
@@ -131,8 +137,8 @@ void modal_basis_sizes(const modal_shape *shape, int64_t sizes[SIZE_COUNT])
     sizes[SIZE_RIGID] = shape->modes.n_rigid_modes;
     sizes[SIZE_NODES] = shape->solid.mesh.n_nodes;
     sizes[SIZE_ELEMENTS] = shape->solid.mesh.n_elements;
-    sizes[SIZE_ELEMENT_NODES] =
-        shape->solid.mesh.element_offsets ? shape->solid.mesh.element_offsets[shape->solid.mesh.n_elements] : 0;
+    sizes[SIZE_ELEMENT_NODES] = shape->solid.mesh.element_offsets ? shape->solid.mesh.element_offsets[shape->solid.mesh.n_elements]
+                                : mesh_bytes(shape, AT(solid.mesh.element_nodes)) / (int64_t)sizeof(int32_t);
     sizes[SIZE_FIXED] = shape->solid.n_fixed_nodes;
     sizes[SIZE_LEFT_OUT] = shape->modes.left_out.n;
     sizes[SIZE_SLOW] = shape->modes.left_out.n_slow;
@@ -154,9 +160,12 @@ int modal_basis_field_is_hashed(const modal_h5_field *field)
            field->group != GROUP_CREASES && field->group != GROUP_LAWS;
 }
 
+int modal_basis_has_fibres(const modal_shape *s) { return s->solid.mesh.element_fibres || mesh_bytes(s, AT(solid.mesh.element_fibres)) > 0; }
+
 int modal_basis_field_is_streamed(const modal_h5_field *field, const modal_shape *s)
 {
-    if (!s->source) return 0;
+    if (!s->source || !(field->majors & MODAL_BASIS_V3)) return 0;
+    if (mesh_bytes(s, field->offset) > 0) return 1;
     const size_t at_nodes[] = {SIZE_MAX, offsetof(modal_shape, solid.inner_modes), offsetof(modal_shape, solid.volume_modes_float),
                                offsetof(modal_shape, solid.volume_modes)};
     return field->offset == offsetof(modal_shape, modes.modal_matrix) || field->offset == at_nodes[s->source->at_nodes];
@@ -166,6 +175,7 @@ modal_status modal_basis_field_stream(const modal_h5_field *field, const modal_s
                                       modal_error *err)
 {
     const modal_modes_source *source = s->source;
+    if (mesh_bytes(s, field->offset) > 0) return source->mesh_rows(source->context, field->offset, first, count, to, err);
     return field->offset == offsetof(modal_shape, modes.modal_matrix) ? source->tiles(source->context, first, count, to, err)
                                                                       : source->nodes(source->context, first, count, to, err);
 }

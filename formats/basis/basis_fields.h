@@ -71,6 +71,9 @@ extern const char *const modal_orthotropic_attributes[9];
 /* The address of the array. */
 void *modal_basis_field_array(const modal_shape *shape, const modal_h5_field *field);
 
+/* 1 for a solid whose elements have fibres, in memory or with its source. */
+int modal_basis_has_fibres(const modal_shape *shape);
+
 /* 1 for an array that shape->source makes; and rows [first, first + count) of it. */
 int modal_basis_field_is_streamed(const modal_h5_field *field, const modal_shape *shape);
 modal_status modal_basis_field_stream(const modal_h5_field *field, const modal_shape *shape, int64_t first, int64_t count, void *to,
@@ -88,7 +91,7 @@ int modal_basis_field_is_hashed(const modal_h5_field *field);
 int modal_basis_field_missing(const modal_shape *shape, const modal_h5_field *field, unsigned major, int solid);
 
 /* Sizes by symbol, from the counts in the struct. FACES, RING, ELEMENT_NODES and EMBEDDED come from
- * the offsets (0 without; EMBEDDED: the vertices). */
+ * the offsets (0 without, ELEMENT_NODES then from the shape's source; EMBEDDED: the vertices). */
 void modal_basis_sizes(const modal_shape *shape, int64_t sizes[SIZE_COUNT]);
 
 /* The sizes that follow from others: OFFSETS and TILES from the vertices, ELEMENT_OFFSETS from

@@ -591,7 +591,7 @@ modal_status modal_basis_rules_shape(const modal_checker *c, const char *path, u
     if (s->modes.eigenvalues || s->modes.frequencies) MODAL_TRY(spectrum_rules(c, path, s));
     MODAL_TRY(reduced_rules(c, path, s, deep));
     MODAL_TRY(look_rules(c, path, s));
-    if (s->solid.mesh.n_nodes > 0 && (s->solid.mesh.nodes || s->solid.mesh.element_nodes || s->solid.volume_modes || s->solid.volume_modes_float))
+    if (s->solid.mesh.n_nodes > 0 && (s->source || s->solid.mesh.nodes || s->solid.mesh.element_nodes || s->solid.volume_modes || s->solid.volume_modes_float))
         MODAL_TRY(volume_rules(c, path, major, s, sizes));
 done:
     return status;

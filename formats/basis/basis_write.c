@@ -45,7 +45,8 @@ static modal_status check_complete(const modal_basis *basis, int32_t index, moda
     if (!s->look.triangle_material != !s->look.material_names)
         return modal_broken(c, path, "look: triangle_material and material_names must both be there");
     if (!s->name) return modal_broken(c, path, "no name");
-    if (v->n_nodes > 0 && (!v->element_offsets || !v->element_material))
+    const int elsewhere = s->source && s->source->mesh_bytes; /* what must be there of it was looked for above */
+    if (v->n_nodes > 0 && !elsewhere && (!v->element_offsets || !v->element_material))
         return modal_broken(c, path, "element_offsets or element_material missing");
     if (!!s->solid.volume_modes + !!s->solid.volume_modes_float + !!s->solid.inner_modes > 1 ||
         (s->solid.inner_modes && (s->embedding.kind != MODAL_SURFACE_BOUNDARY || s->surface.n_vertices > v->n_nodes)))
@@ -116,7 +117,7 @@ static modal_status write_shape(hid_t shapes, int32_t index, const modal_shape *
             (i != GROUP_REDUCED || s->modes.reduced_forces.cubic) &&
             (i != GROUP_ENERGY || s->modes.reduced_forces.quartic) &&
             (i != GROUP_LEFT_OUT || s->modes.left_out.n > 0) && (i != GROUP_LOOK || s->look.triangle_material) &&
-            (i != GROUP_LAWS || s->solid.mesh.element_fibres) && (i != GROUP_CREASES || s->look.triangle_normal))
+            (i != GROUP_LAWS || modal_basis_has_fibres(s)) && (i != GROUP_CREASES || s->look.triangle_normal))
             MODAL_TRY(modal_h5_make_group(place, modal_basis_groups[i], &groups[i], err));
     modal_basis_sizes(s, sizes);
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
@@ -192,7 +193,7 @@ static void note_extensions(const modal_shape *s, int used[N_EXTENSIONS])
 {
     used[CREASES] |= s->look.triangle_normal != NULL;
     used[ENERGY] |= s->modes.reduced_forces.quartic != NULL;
-    used[LAWS] |= modal_basis_uses_laws(&s->solid.mesh);
+    used[LAWS] |= modal_basis_uses_laws(&s->solid.mesh) || modal_basis_has_fibres(s);
     used[LEFT_OUT] |= s->modes.left_out.n > 0;
     used[LOOK] |= s->look.triangle_material != NULL;
     used[RANKS] |= s->modes.n_ranks > 0;

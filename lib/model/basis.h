@@ -9,6 +9,7 @@
 #ifndef MODAL_MODEL_BASIS_H
 #define MODAL_MODEL_BASIS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lib/base/hash.h"
@@ -171,14 +172,18 @@ typedef struct modal_solid {
 /* Which field of modal_solid has phi. */
 typedef enum modal_source_form { MODAL_SOURCE_NONE = 0, MODAL_SOURCE_INNER, MODAL_SOURCE_FLOAT, MODAL_SOURCE_DOUBLE } modal_source_form;
 
-/* Modes that are nowhere as a whole: arrays of them are made in ranges when a file is written (formats/basis/basis_h5.h), twice
- * each. For one thread at a time; an error ends the writing. */
+/* Modes that are nowhere as a whole, and maybe a mesh: their arrays are made in ranges when a file is written (formats/basis/basis_h5.h),
+ * twice each. For one thread at a time; an error ends the writing. */
 typedef struct modal_modes_source {
     /* tiles [first, first + count) of modal_matrix, [count, n_modes, 3, MODAL_TILE] */
     modal_status (*tiles)(void *context, int64_t first, int64_t count, float *to, modal_error *err);
     /* phi of modes [first, first + count), as inner_modes, volume_modes_float or volume_modes has it: at_nodes */
     modal_status (*nodes)(void *context, int64_t first, int64_t count, void *to, modal_error *err);
     modal_source_form at_nodes;
+    /* Bytes of the array of solid.mesh at this offset of modal_shape, 0: it is not this source's; and rows [first, first + count) of it,
+     * which obey the rules of the file. NULLs: the mesh is there. */
+    int64_t (*mesh_bytes)(void *context, size_t offset);
+    modal_status (*mesh_rows)(void *context, size_t offset, int64_t first, int64_t count, void *to, modal_error *err);
     void *context; /* borrowed, as is the source */
 } modal_modes_source;
 
@@ -219,7 +224,7 @@ typedef struct modal_shape {
     modal_solid solid;
     modal_embedding embedding;
     modal_shape_look look;
-    const modal_modes_source *source; /* of a shape to be written without modal_matrix and phi; else NULL */
+    const modal_modes_source *source; /* of a shape to be written without modal_matrix and phi, maybe without the mesh; else NULL */
 } modal_shape;
 
 typedef struct modal_object {

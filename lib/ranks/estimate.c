@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "lib/base/memory.h"
@@ -197,6 +198,13 @@ static double resident_now(void)
     return n == 2 ? (double)resident * (double)sysconf(_SC_PAGESIZE) : 0;
 }
 
+/* The most that it has held so far: reading the mesh takes more than the mesh does. */
+static double resident_most(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024.0 * (double)usage.ru_maxrss : 0;
+}
+
 static double mesh_bytes(const modal_volume_mesh *mesh)
 {
     return 32.0 * (double)mesh->n_nodes + 21.0 * (double)mesh->n_elements + 4.0 * (double)mesh->element_offsets[mesh->n_elements];
@@ -210,6 +218,7 @@ modal_status ranks_measure_size(const modal_solid *solid, const modal_fem_system
     size->n_free = numbers->n_free;
     size->mesh_bytes = mesh_bytes(&solid->mesh);
     size->resident = resident_now();
+    size->most_resident = resident_most();
     MODAL_TRY(count_blocks(&solid->mesh, numbers, &size->blocks, err));
     MODAL_TRY(count_factor(&solid->mesh, numbers, volume, &size->factor_entries, err));
 done:
@@ -237,16 +246,19 @@ void ranks_estimate(const ranks_size *size, int32_t n_modes, int n_ranks, modal_
     /* three more modes, a subspace of twice as many, and the pairs */
     const double krylov = 24 * own * (3.0 * (n_modes + 3) + 8);
     const double grid = own * (grid_bytes[0] + grid_bytes[1] * size->blocks) * (n_ranks > 1 ? grid_several : 1);
-    const double base = size->resident + started_bytes + (n_ranks > 1 ? sending_bytes : 0);
+    /* of several ranks each keeps a range of the mesh beside its piece */
+    const double base = size->resident - size->mesh_bytes * (1 - 1.0 / n_ranks) + started_bytes + (n_ranks > 1 ? sending_bytes : 0);
     const double cycle = own * (cycle_bytes[0] + cycle_bytes[1] * size->blocks);
     /* three blocks, the pairs, and those of the Rayleigh-Ritz */
     const double lobpcg = 24 * own * (1 + beside) * 3.0 * (double)ranks_block_size(n_modes) + 48 * own * n_modes;
     /* rank 0's, after the matrices are gone: a mode at the nodes, lists of them */
     const double result = 24 * own * n_modes + 48.0 * (double)size->n_nodes;
+    /* rank 0 as it reads and divides: the whole mesh, lists of nodes and of elements by rank, a piece */
+    const double divide = fmax(size->most_resident, size->resident + 60.0 * (double)size->n_nodes + 0.3 * size->mesh_bytes + piece);
     *estimate = (modal_ranks_estimate){.n_ranks = n_ranks};
-    estimate->direct_bytes = base + piece +
+    estimate->direct_bytes = fmax(divide, base + piece +
         fmax(fmax(assembly + 2 * symmetric, 3 * symmetric + 144 * half * own + share_factor(factor_bytes * size->factor_entries, n_ranks) +
-                  krylov), result);
-    estimate->multigrid_bytes = base + piece +
-        fmax(fmax(assembly, fmax(grid + cycle_made * cycle, cycle + lobpcg)) + 4 * whole / 3, result);
+                  krylov), result));
+    estimate->multigrid_bytes = fmax(divide, base + piece +
+        fmax(fmax(assembly, fmax(grid + cycle_made * cycle, cycle + lobpcg)) + 4 * whole / 3, result));
 }

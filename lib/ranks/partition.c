@@ -98,6 +98,21 @@ done:
     return status;
 }
 
+/* Into an ascending list without repeats; its new length. */
+static int64_t insert(int32_t *list, int64_t n, int32_t value)
+{
+    int64_t low = 0, high = n;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (list[middle] < value) low = middle + 1;
+        else high = middle;
+    }
+    if (low < n && list[low] == value) return n;
+    memmove(list + low + 1, list + low, (size_t)(n - low) * sizeof *list);
+    list[low] = value;
+    return n + 1;
+}
+
 /* Neighbours of the nodes [begin, end), ascending, in PETSc's memory, which the matrix takes. */
 static modal_status make_graph(const ranks_problem *problem, int64_t n, const int32_t *counts, const int32_t *nodes, PetscInt **rows,
                                PetscInt **columns, modal_error *err)
@@ -106,11 +121,10 @@ static modal_status make_graph(const ranks_problem *problem, int64_t n, const in
     const int64_t n_rows = problem->whole.n_rows;
     const int32_t begin = range_begin(n_rows, problem->n_ranks, problem->rank);
     const int32_t end = range_begin(n_rows, problem->n_ranks, problem->rank + 1);
-    int64_t *around = NULL, *starts = NULL;
-    int32_t *elements = NULL, *seen = NULL;
+    int64_t *around = NULL, *starts = NULL, room = 0;
+    int32_t *elements = NULL, *beside = NULL;
     RANKS_OWN(modal_alloc_zero(&around, (int64_t)end - begin + 2, sizeof *around, "graph", err));
     RANKS_OWN(modal_alloc(&starts, n + 1, sizeof *starts, "graph", err));
-    RANKS_OWN(modal_alloc(&seen, n_rows, sizeof *seen, "graph", err));
     starts[0] = 0;
     for (int64_t e = 0; e < n; e++) {
         starts[e + 1] = starts[e] + counts[e];
@@ -125,21 +139,16 @@ static modal_status make_graph(const ranks_problem *problem, int64_t n, const in
     RANKS_TRY(PetscMalloc1((size_t)(end - begin) + 1, rows));
     for (int pass = 0; pass < 2; pass++) {
         int64_t used = 0;
-        memset(seen, 0xff, (size_t)n_rows * sizeof *seen);
         (*rows)[0] = 0;
         for (int32_t i = 0; i < end - begin; i++) {
-            const int64_t first = used;
-            seen[begin + i] = i;
-            for (int64_t k = around[i]; k < around[i + 1]; k++)
-                for (int64_t a = starts[elements[k]]; a < starts[elements[k] + 1]; a++) {
-                    const int32_t j = nodes[a];
-                    if (seen[j] == i) continue;
-                    seen[j] = i;
-                    int64_t at = used++;
-                    if (pass == 0) continue;
-                    for (; at > first && (*columns)[at - 1] > j; at--) (*columns)[at] = (*columns)[at - 1];
-                    (*columns)[at] = j;
-                }
+            int64_t n_beside = 0;
+            for (int64_t k = around[i]; k < around[i + 1]; k++) {
+                RANKS_OWN(modal_grow(&beside, &room, n_beside + counts[elements[k]], sizeof *beside, "graph", err));
+                for (int64_t a = starts[elements[k]]; a < starts[elements[k] + 1]; a++)
+                    if (nodes[a] != begin + i) n_beside = insert(beside, n_beside, nodes[a]);
+            }
+            for (int64_t k = 0; k < n_beside && pass == 1; k++) (*columns)[used + k] = beside[k];
+            used += n_beside;
             if (used > PETSC_MAX_INT)
                 RANKS_OWN(modal_error_set(err, MODAL_ERROR_MEMORY, "partition: edges of a rank's graph, at most %lld, %lld",
                                           (long long)PETSC_MAX_INT, (long long)used));
@@ -151,7 +160,7 @@ done:
     modal_free(&around);
     modal_free(&starts);
     modal_free(&elements);
-    modal_free(&seen);
+    modal_free(&beside);
     return status;
 }
 

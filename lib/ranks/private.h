@@ -22,6 +22,12 @@ typedef struct ranks_piece {
     int32_t *own_nodes; /* [n_own] of the solid, ascending: those of its rows */
 } ranks_piece;
 
+/* Of every array of the mesh the range that this rank keeps, in bytes; parts are NULL with one rank. */
+typedef struct ranks_spread {
+    int64_t bytes[MODAL_RANKS_ARRAYS]; /* of whole arrays */
+    char *parts[MODAL_RANKS_ARRAYS];
+} ranks_spread;
+
 /* What all ranks know of the whole solid. */
 typedef struct ranks_whole {
     int64_t n_rows; /* free nodes */
@@ -33,7 +39,7 @@ typedef struct ranks_whole {
 /* What an estimate is made from. */
 typedef struct ranks_size {
     int64_t n_nodes, n_free;
-    double mesh_bytes, resident; /* of the mesh; of this process */
+    double mesh_bytes, resident, most_resident; /* of the mesh; of this process, now and at most so far */
     double blocks;         /* in a row of K */
     double factor_entries; /* of the lower triangle of a factor of K */
 } ranks_size;
@@ -42,7 +48,8 @@ typedef struct ranks_problem {
     MPI_Comm comm;
     int rank, n_ranks;
     modal_ranks_options options;
-    const modal_solid *solid; /* rank 0, else NULL */
+    modal_solid *solid; /* rank 0, else NULL */
+    ranks_spread spread;
     ranks_whole whole;
     ranks_piece piece;
     modal_rigid_part *parts; /* [n_parts] */
@@ -114,6 +121,14 @@ modal_status ranks_partition(const ranks_problem *problem, const modal_fem_syste
  * node i. The caller frees both. */
 modal_status ranks_list_elements(const modal_volume_mesh *mesh, const modal_fem_system *system, const int32_t *owners, int n_ranks,
                                  int64_t **offsets, int32_t **elements, modal_error *err);
+
+/* ---- spread.c ---- */
+
+/* All ranks: rank 0's mesh in ranges, as modal_ranks_program's solve says. With one rank it stays. */
+modal_status ranks_spread_mesh(ranks_problem *problem, modal_error *err);
+/* All ranks: mesh_at of modal_ranks_program; the arguments are rank 0's. */
+modal_status ranks_give_mesh(const ranks_problem *problem, modal_ranks_array array, int64_t first, int64_t n, void *to, modal_error *err);
+void ranks_spread_free(ranks_spread *spread);
 
 /* ---- estimate.c ---- */
 

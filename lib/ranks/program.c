@@ -36,7 +36,7 @@ static modal_status begin(int64_t launched, void (*stop)(void *context, const mo
 }
 
 /* What rank 0 asks the others for. Waiting they sleep: reading a mesh may take minutes. */
-enum { END = 0, SOLVE, MODES };
+enum { END = 0, SOLVE, MODES, MESH };
 
 static int next_command(int command)
 {
@@ -54,7 +54,7 @@ static ranks_problem start(void)
 
 static ranks_problem last; /* that was solved */
 
-static modal_status solve(const modal_solid *solid, const modal_ranks_options *options, modal_modes_result *result,
+static modal_status solve(modal_solid *solid, const modal_ranks_options *options, modal_modes_result *result,
                           modal_ranks_report *report, const modal_progress *progress, modal_error *err)
 {
     memset(result, 0, sizeof *result);
@@ -75,6 +75,14 @@ static modal_status modes_at(int32_t first, int32_t n_modes, const int32_t *node
     return ranks_give_modes(&last, first, n_modes, nodes, n_nodes, to, err);
 }
 
+static int64_t mesh_bytes(modal_ranks_array array) { return last.spread.bytes[array]; }
+
+static modal_status mesh_at(modal_ranks_array array, int64_t first, int64_t n, void *to, modal_error *err)
+{
+    next_command(MESH);
+    return ranks_give_mesh(&last, array, first, n, to, err);
+}
+
 static modal_status serve(void)
 {
     modal_status status = MODAL_OK;
@@ -82,6 +90,10 @@ static modal_status serve(void)
     for (int command; (command = next_command(END)) != END;) {
         if (command == MODES) {
             ranks_give_modes(&last, 0, 0, NULL, 0, NULL, &err); /* an error ends all ranks */
+            continue;
+        }
+        if (command == MESH) {
+            ranks_give_mesh(&last, MODAL_RANKS_NODES, 0, 0, NULL, &err);
             continue;
         }
         ranks_problem_free(&last);
@@ -101,7 +113,7 @@ static void end(void)
 const modal_ranks_program *modal_ranks(void)
 {
     static char versions[160];
-    static modal_ranks_program program = {begin, solve, modes_at, ranks_plan, serve, end, versions};
+    static modal_ranks_program program = {begin, solve, modes_at, mesh_bytes, mesh_at, ranks_plan, serve, end, versions};
     int s[3], p[3];
     SlepcGetVersionNumber(&s[0], &s[1], &s[2], NULL);
     PetscGetVersionNumber(&p[0], &p[1], &p[2], NULL);

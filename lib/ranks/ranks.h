@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Natural modes of one solid by many processes: the eigenproblem of lib/modes, its nodes divided among the ranks of an
  * MPI, solved by SLEPc (V. Hernandez, J. E. Roman, V. Vidal, "SLEPc: A scalable and flexible toolkit for the solution of
- * eigenvalue problems", 2005). Rank 0 has the mesh; the other ranks get the elements at their nodes. No rank has K, M, a
- * factor, vectors or the modes of the whole solid: rank 0 asks for the modes in ranges of nodes.
+ * eigenvalue problems", 2005). Rank 0 gets the mesh and divides it: each rank has the elements at its nodes, and a range of every array of
+ * the mesh, from which rank 0 asks for rows again. No rank has K, M, a factor, vectors or the modes of the whole solid: rank 0 asks for
+ * the modes in ranges of nodes.
  *
  * Partition: PT-Scotch on the graph of the free nodes. A rank has the rows of its nodes; it assembles all elements that touch
  * them by lib/fem, with nodes and elements in the user's order, so that the numbers in a row are the same for any number of
@@ -36,7 +37,7 @@ typedef struct modal_ranks_options {
     double tolerance;    /* of the residuals, 0: 1e-9; where rounding leaves more, that (modes.h) */
 } modal_ranks_options;
 
-/* What the most loaded rank will hold at its largest, bytes of its resident set: rank 0, which has the mesh, too. Within 20 %
+/* What the most loaded rank will hold at its largest, bytes of its resident set: rank 0, where the mesh was read. Within 20 %
  * where it was measured (docs/results/modes_mpi.md). */
 typedef struct modal_ranks_estimate {
     int n_ranks;
@@ -57,6 +58,18 @@ typedef struct modal_ranks_report {
     double processor_seconds; /* of all ranks, since they began */
 } modal_ranks_report;
 
+/* Arrays of modal_volume_mesh that lie on the ranks. */
+typedef enum modal_ranks_array {
+    MODAL_RANKS_NODES,
+    MODAL_RANKS_NODE_TAGS,
+    MODAL_RANKS_ELEMENT_TYPE,
+    MODAL_RANKS_ELEMENT_NODES,
+    MODAL_RANKS_ELEMENT_TAGS,
+    MODAL_RANKS_ELEMENT_MATERIAL,
+    MODAL_RANKS_ELEMENT_FIBRES,
+    MODAL_RANKS_ARRAYS
+} modal_ranks_array;
+
 /* What a module of this kind has. All ranks call begin; then rank 0 calls solve, any number of times, and end; the others
  * serve, which returns when rank 0 has called end.
  *
@@ -69,12 +82,19 @@ typedef struct modal_ranks_program {
                           int *n_ranks, modal_error *err);
     /* The lowest modes of a solid, as modal_modes_solve, with the same errors. Besides, MODAL_ERROR_USAGE: more ranks than free
      * nodes; MODAL_ERROR_MEMORY: the estimate is above the limit, or PETSc's indices are too short. result->modes
-     * stays NULL: each rank keeps its rows, until the next solve or the end. On an error *result is to be freed, too. */
-    modal_status (*solve)(const modal_solid *solid, const modal_ranks_options *options, modal_modes_result *result,
+     * stays NULL: each rank keeps its rows, until the next solve or the end. On an error *result is to be freed, too.
+     * With several ranks the arrays of the solid's mesh (modal_ranks_array, and element_offsets) are freed and NULL afterwards, also
+     * after an error: the ranks have them, until the next solve or the end. */
+    modal_status (*solve)(modal_solid *solid, const modal_ranks_options *options, modal_modes_result *result,
                           modal_ranks_report *report, const modal_progress *progress, modal_error *err);
     /* Rank 0, after solve: modes [first, first + n_modes) at these nodes of the solid, in any order, to [n_modes, n_nodes, 3];
      * 3 n_modes n_nodes < 2^30. What goes wrong ends all ranks; with one rank it is an error. */
     modal_status (*modes_at)(int32_t first, int32_t n_modes, const int32_t *nodes, int64_t n_nodes, double *to, modal_error *err);
+    /* Rank 0, after solve: bytes of an array of the mesh that the ranks have, 0: they have not (element_material where all are 0,
+     * element_fibres where there are none, everything with one rank). */
+    int64_t (*mesh_bytes)(modal_ranks_array array);
+    /* Rank 0, after solve: n of these bytes, from the first on. What goes wrong ends all ranks. */
+    modal_status (*mesh_at)(modal_ranks_array array, int64_t first, int64_t n, void *to, modal_error *err);
     /* Rank 0, without the others: what solve would estimate on n_ranks[i] ranks. More ranks than free nodes are no error. */
     modal_status (*plan)(const modal_solid *solid, const modal_ranks_options *options, int n, const int32_t *n_ranks,
                          modal_ranks_estimate *estimates, modal_error *err);

@@ -32,6 +32,7 @@ void ranks_problem_free(ranks_problem *problem)
 {
     ranks_pairs_free(problem);
     ranks_piece_free(&problem->piece);
+    ranks_spread_free(&problem->spread);
     modal_free(&problem->nodal_mass);
     modal_free(&problem->held);
     modal_free(&problem->parts);
@@ -82,7 +83,9 @@ modal_status ranks_solve(ranks_problem *problem, modal_modes_result *result, mod
     if (problem->options.tolerance == 0) problem->options.tolerance = 1e-9;
     MODAL_TRY(find_limit(problem, err));
     MODAL_TRY(progress(problem, "divide", err));
+    malloc_trim(0); /* what reading left */
     MODAL_TRY(ranks_divide(problem, err));
+    MODAL_TRY(ranks_spread_mesh(problem, err));
     MODAL_TRY(progress(problem, "assemble", err));
     MODAL_TRY(ranks_assemble(problem, problem->report.route == MODAL_ROUTE_DIRECT, err));
     MODAL_TRY(ranks_make_rigid(problem, err));

@@ -263,6 +263,60 @@ def check_forms():
                 assert (flat == whole[:, at].astype(np.float32)).all(), n
 
 
+def datasets(path, leave_out):
+    """Values of all datasets and attributes below the shape, but of these groups and arrays."""
+    found = {}
+
+    def take(name, node):
+        if not any(part in name.split("/") for part in leave_out):
+            found.update({f"{name}@{key}": np.array(value) for key, value in node.attrs.items()})
+            if isinstance(node, h5py.Dataset):
+                found[name] = (str(node.dtype), node.shape, node[()].tobytes())
+    with h5py.File(path) as f:
+        f["shapes/0000"].visititems(take)
+    return found
+
+
+def check_mesh():
+    """Several ranks divide the mesh and keep it in ranges: what the file has of it, surface and tables are the bytes that one rank writes.
+    What is wrong with a mesh is said by one rank, once."""
+    every = [(kind, (2, 2, 2), (3 * i, 0, 0), kind) for i, kind in enumerate(KINDS)]
+    whole = pathlib.Path(write("each.msh", every)).read_text()
+    n = int(whole.split("$Nodes\n")[1].split()[0])
+    pathlib.Path("each.msh").write_text(whole.replace(f"$Nodes\n{n}\n", f"$Nodes\n{n + 2}\n{n + 7} 9 9 9\n").replace(
+        "$EndNodes", f"{n + 9} 0 0 7\n$EndNodes"))  # two nodes on no element, the first and the last
+    two = write("apart.msh", [("tet4", (5, 2, 2), (0, 0, 0), "a"), ("hex8", (3, 2, 1), (0, 5, 0), "b")])
+    fixed = ["--fixed", "plane:0,0,0:0,0,-1"]
+    cases = [("each.msh", [*STEEL, *fixed, "--material", "hex20=1e11,0.2,5000"], (2, 4)), (two, STEEL, (4,)),
+             (write("one.msh", [("hex8", (1, 1, 1), (0, 0, 0), "a")]), STEEL, (2, 4)), ("each.msh", [*STEEL, *fixed], (2,))]
+    for mesh, words, ranks in cases if LONG else [(*cases[0][:2], (4,))]:
+        files = []
+        for p in (1, *ranks):
+            got = launch(p, mesh, "r.h5", "-f", *words, "-m", 4, "--eigensolver", "slepc")
+            assert got.returncode == 0, got
+            assert ("nodes in no element dropped, 2" in got.stderr) == (mesh == "each.msh"), got
+            checked = subprocess.run([str(BIN / "modalinfo"), "--check", "r.h5"], capture_output=True, text=True)
+            assert checked.returncode == 0, checked
+            files.append(datasets("r.h5", ("modes", "inner_modes")))
+        for p, found in zip(ranks, files[1:]):
+            assert sorted(found) == sorted(files[0]), (mesh, p, sorted(found))
+            for name, value in found.items():
+                assert np.array_equal(value, files[0][name]) if isinstance(value, np.ndarray) else value == files[0][name], (mesh, p, name)
+        for name in ("surface/triangles", "tables/ring", "volume/nodes", "volume/element_nodes", "volume/element_tags", "volume/node_tags",
+                     "volume/element_types", "volume/groups/0000/elements", "volume/groups@count"):
+            assert name in files[0], sorted(files[0])
+        assert ("volume/element_material" in files[0]) == ("--material" in words), sorted(files[0])
+    slepc = ["x.h5", "--eigensolver", "slepc", *STEEL]
+    last = whole.split("$EndElements")[0].rstrip().rsplit("\n", 1)[-1]
+    pathlib.Path("lost.msh").write_text(whole.replace(last, last.rsplit(" ", 1)[0] + f" {n + 1}"))
+    refuse(3, f"unknown node, {n + 1}", 3, "lost.msh", *slepc)
+    twice = pathlib.Path("bar.msh").read_text().split("$Elements\n")
+    lines = twice[1].split("\n")
+    lines[0], lines[1:1] = str(int(lines[0]) + 1), ["999999" + lines[1][1:]]
+    pathlib.Path("twice.msh").write_text("$Elements\n".join([twice[0], "\n".join(lines)]))
+    refuse(3, "on the same side of face", 2, "twice.msh", *slepc)
+
+
 def check_rod():
     """Held across everywhere, a bar of HEX8 without Poisson's effect is a rod of linear elements, whose matrices have
     lambda = 6 E / (rho h^2) (1 - cos t) / (2 + cos t), t = (2 k - 1) pi / (2 N)."""
@@ -344,7 +398,7 @@ if not shutil.which("mpirun"):
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 with tempfile.TemporaryDirectory(prefix="ranks-") as folder:
     os.chdir(folder)
-    for step in (check_solids, check_multigrid, check_forms, check_plan, check_rod, check_refusals, check_deaths):
+    for step in (check_solids, check_multigrid, check_mesh, check_forms, check_plan, check_rod, check_refusals, check_deaths):
         begun = time.time()
         step()
         print(f"{step.__name__}: {time.time() - begun:.1f} s")

@@ -116,6 +116,53 @@ static modal_status give_nodes(void *context, int64_t first, int64_t count, void
     return refuse_range(r, err);
 }
 
+/* An array of the mesh, and its bytes. */
+static const char *mesh_array(const modal_shape *s, size_t offset, int64_t *bytes)
+{
+    const modal_volume_mesh *m = &s->solid.mesh;
+    const struct {
+        size_t offset;
+        const void *array;
+        int64_t bytes;
+    } all[] = {{offsetof(modal_shape, solid.mesh.nodes), m->nodes, 24 * m->n_nodes},
+               {offsetof(modal_shape, solid.mesh.node_tags), m->node_tags, 8 * m->n_nodes},
+               {offsetof(modal_shape, solid.mesh.element_type), m->element_type, m->n_elements},
+               {offsetof(modal_shape, solid.mesh.element_nodes), m->element_nodes, 4 * m->element_offsets[m->n_elements]},
+               {offsetof(modal_shape, solid.mesh.element_tags), m->element_tags, 8 * m->n_elements},
+               {offsetof(modal_shape, solid.mesh.element_material), m->element_material, 4 * m->n_elements},
+               {offsetof(modal_shape, solid.mesh.element_fibres), m->element_fibres, m->element_fibres ? 24 * m->n_elements : 0}};
+    *bytes = 0;
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        if (all[k].offset == offset) {
+            int64_t other = offset != offsetof(modal_shape, solid.mesh.element_material);
+            for (int64_t e = 0; e < m->n_elements && !other; e++) other = m->element_material[e] != 0;
+            *bytes = other ? all[k].bytes : 0;
+            return all[k].array;
+        }
+    return NULL;
+}
+
+static int64_t count_bytes(void *context, size_t offset)
+{
+    const ranges *r = context;
+    int64_t bytes;
+    mesh_array(r->shape, offset, &bytes);
+    return bytes;
+}
+
+static modal_status give_rows(void *context, size_t offset, int64_t first, int64_t count, void *to, modal_error *err)
+{
+    ranges *r = context;
+    const modal_volume_mesh *m = &r->shape->solid.mesh;
+    int64_t bytes;
+    const char *from = mesh_array(r->shape, offset, &bytes);
+    const int of_nodes = offset == offsetof(modal_shape, solid.mesh.nodes) || offset == offsetof(modal_shape, solid.mesh.node_tags);
+    const int64_t rows = of_nodes ? m->n_nodes : offset == offsetof(modal_shape, solid.mesh.element_nodes) ? m->element_offsets[m->n_elements]
+                                                                                                           : m->n_elements;
+    memcpy(to, from + first * (bytes / rows), (size_t)(count * (bytes / rows)));
+    return refuse_range(r, err);
+}
+
 static void assert_same_bytes(const char *one, const char *other)
 {
     char command[1024];
@@ -123,13 +170,14 @@ static void assert_same_bytes(const char *one, const char *other)
     assert_int_equal(system(command), 0);
 }
 
-/* Modes that are made in ranges give the same bytes, hashes among them, in each of the forms that nodes have; where a range cannot
+/* Modes that are made in ranges, and a mesh, give the same bytes, hashes among them, in each of the forms that nodes have; where a range cannot
  * be made nothing is written that looks whole. */
 static void test_modes_in_ranges(void **state)
 {
     (void)state;
     char whole[512];
-    for (int large = 0; large < 2; large++) {
+    for (int k = 0; k < 4; k++) {
+        const int large = k % 2, mesh = k / 2;
         modal_basis a = large ? sample_large_basis() : sample_basis(1);
         snprintf(whole, sizeof whole, "%s", sample_path("whole.h5"));
         OK(modal_basis_write(whole, &a, err));
@@ -145,9 +193,18 @@ static void test_modes_in_ranges(void **state)
             given[i] = (ranges){&kept[i], solid->inner_modes ? (char *)solid->inner_modes : solid->volume_modes_float ?
                                 (char *)solid->volume_modes_float : (char *)solid->volume_modes,
                                 3 * nodes * (solid->volume_modes ? sizeof(double) : sizeof(float)), 0, -1};
-            sources[i] = (modal_modes_source){give_tiles, give_nodes,
-                                              solid->inner_modes ? MODAL_SOURCE_INNER : solid->volume_modes_float ? MODAL_SOURCE_FLOAT :
-                                              solid->volume_modes ? MODAL_SOURCE_DOUBLE : MODAL_SOURCE_NONE, &given[i]};
+            sources[i] = (modal_modes_source){.tiles = give_tiles, .nodes = give_nodes, .context = &given[i]};
+            sources[i].at_nodes = solid->inner_modes ? MODAL_SOURCE_INNER : solid->volume_modes_float ? MODAL_SOURCE_FLOAT :
+                                  solid->volume_modes ? MODAL_SOURCE_DOUBLE : MODAL_SOURCE_NONE;
+            if (mesh) {
+                modal_volume_mesh *m = &s->solid.mesh;
+                sources[i].mesh_bytes = count_bytes;
+                sources[i].mesh_rows = give_rows;
+                m->nodes = m->element_fibres = NULL;
+                m->node_tags = m->element_offsets = m->element_tags = NULL;
+                m->element_nodes = m->element_material = NULL;
+                m->element_type = NULL;
+            }
             s->source = &sources[i];
             s->modes.modal_matrix = NULL;
             s->solid.inner_modes = s->solid.volume_modes_float = NULL;

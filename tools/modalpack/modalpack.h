@@ -75,8 +75,8 @@ modal_status modalpack_ranks_begin(tool *t, const modal_ranks_program **program,
 modal_status modalpack_ranks_check(const tool_arguments *a, int n_ranks, modalpack_request *r, modal_error *err);
 /* --plan: what each number of ranks would hold, printed and into the report; nothing is computed. */
 modal_status modalpack_ranks_plan(tool *t, const modalpack_request *r, modal_error *err);
-/* The modes of a solid by all ranks; the report gets what is known of them. */
-modal_status modalpack_ranks_solve(tool *t, const modalpack_request *r, const modal_shape *shape, modal_modes_result *result,
+/* The modes of a solid by all ranks, which keep its mesh where they are several; the report gets what is known of them. */
+modal_status modalpack_ranks_solve(tool *t, const modalpack_request *r, modal_shape *shape, modal_modes_result *result,
                                    modal_error *err);
 
 /* modalpack_stream.c */

@@ -169,7 +169,7 @@ static void report(tool *t, const modal_modes_result *result, const modal_ranks_
               (long long)result->n_dof, result->orthogonality);
 }
 
-modal_status modalpack_ranks_solve(tool *t, const modalpack_request *r, const modal_shape *shape, modal_modes_result *result,
+modal_status modalpack_ranks_solve(tool *t, const modalpack_request *r, modal_shape *shape, modal_modes_result *result,
                                    modal_error *err)
 {
     const modal_ranks_options options = {.n_modes = (int32_t)r->n_modes, .mass_rule = r->mass_rule, .route = r->route,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* modalpack: modes that lie on the ranks come in ranges of nodes, while the basis is written. */
+/* modalpack: modes that lie on the ranks come in ranges of nodes, while the basis is written, and so does the mesh. */
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "lib/base/memory.h"
@@ -79,6 +80,63 @@ done:
     return status;
 }
 
+/* ---- the mesh ---- */
+
+static const struct stream_array {
+    size_t offset, row; /* in modal_shape; bytes */
+} arrays[MODAL_RANKS_ARRAYS] = {
+    [MODAL_RANKS_NODES] = {offsetof(modal_shape, solid.mesh.nodes), 3 * sizeof(double)},
+    [MODAL_RANKS_NODE_TAGS] = {offsetof(modal_shape, solid.mesh.node_tags), sizeof(int64_t)},
+    [MODAL_RANKS_ELEMENT_TYPE] = {offsetof(modal_shape, solid.mesh.element_type), 1},
+    [MODAL_RANKS_ELEMENT_NODES] = {offsetof(modal_shape, solid.mesh.element_nodes), sizeof(int32_t)},
+    [MODAL_RANKS_ELEMENT_TAGS] = {offsetof(modal_shape, solid.mesh.element_tags), sizeof(int64_t)},
+    [MODAL_RANKS_ELEMENT_MATERIAL] = {offsetof(modal_shape, solid.mesh.element_material), sizeof(int32_t)},
+    [MODAL_RANKS_ELEMENT_FIBRES] = {offsetof(modal_shape, solid.mesh.element_fibres), 3 * sizeof(double)},
+};
+
+static int find_array(size_t offset)
+{
+    for (int k = 0; k < MODAL_RANKS_ARRAYS; k++)
+        if (arrays[k].offset == offset) return k;
+    return -1;
+}
+
+static int64_t mesh_bytes(void *context, size_t offset)
+{
+    const modalpack_stream *s = context;
+    const int k = find_array(offset);
+    return k < 0 ? 0 : s->ranks->mesh_bytes((modal_ranks_array)k);
+}
+
+/* Rules of the file that a whole mesh in memory would be held to when it is written. */
+static modal_status check_rows(const modal_volume_mesh *mesh, int array, int64_t first, int64_t count, const void *rows, modal_error *err)
+{
+    const int32_t high = array == MODAL_RANKS_ELEMENT_NODES ? (int32_t)mesh->n_nodes : mesh->n_materials;
+    const int has_index = array == MODAL_RANKS_ELEMENT_NODES || array == MODAL_RANKS_ELEMENT_MATERIAL;
+    for (int64_t i = 0; array == MODAL_RANKS_NODES && i < 3 * count; i++)
+        if (!isfinite(((const double *)rows)[i]))
+            return modal_error_set(err, MODAL_ERROR_INPUT, "mesh: node index %lld: a coordinate is not finite", (long long)(first + i / 3));
+    for (int64_t i = 0; has_index && i < count; i++) {
+        const int32_t index = ((const int32_t *)rows)[i];
+        if (index < 0 || index >= high)
+            return modal_error_set(err, MODAL_ERROR_INPUT, "mesh: value %lld: outside [0, %d), %d", (long long)(first + i), high, index);
+    }
+    for (int64_t i = 0; array == MODAL_RANKS_ELEMENT_TYPE && i < count; i++)
+        if (((const uint8_t *)rows)[i] >= MODAL_ELEMENT_TYPES)
+            return modal_error_set(err, MODAL_ERROR_INPUT, "mesh: element index %lld: no type of number %d", (long long)(first + i),
+                                   ((const uint8_t *)rows)[i]);
+    return MODAL_OK;
+}
+
+static modal_status make_rows(void *context, size_t offset, int64_t first, int64_t count, void *to, modal_error *err)
+{
+    modalpack_stream *s = context;
+    const int k = find_array(offset);
+    const int64_t row = (int64_t)arrays[k].row;
+    const modal_status status = s->ranks->mesh_at((modal_ranks_array)k, first * row, count * row, to, err);
+    return status != MODAL_OK ? status : check_rows(&s->shape->solid.mesh, k, first, count, to, err);
+}
+
 modal_status modalpack_stream_new(const modalpack_request *r, modal_shape *shape, modalpack_stream **stream, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -90,7 +148,11 @@ modal_status modalpack_stream_new(const modalpack_request *r, modal_shape *shape
     *stream = s;
     s->ranks = r->ranks;
     s->shape = shape;
-    s->source = (modal_modes_source){make_tiles, make_nodes, MODAL_SOURCE_DOUBLE, s};
+    s->source = (modal_modes_source){.tiles = make_tiles, .nodes = make_nodes, .at_nodes = MODAL_SOURCE_DOUBLE, .context = s};
+    if (!shape->solid.mesh.nodes) { /* the ranks have it */
+        s->source.mesh_bytes = mesh_bytes;
+        s->source.mesh_rows = make_rows;
+    }
     if (r->volume_modes == MODAL_KEEP_NONE) s->source.at_nodes = MODAL_SOURCE_NONE;
     if (r->volume_modes == MODAL_KEEP_FLOAT32) s->source.at_nodes = inner ? MODAL_SOURCE_INNER : MODAL_SOURCE_FLOAT;
     MODAL_TRY(modal_alloc_zero(&left_out, shape->solid.mesh.n_nodes, 1, "nodes", err));
