@@ -333,7 +333,7 @@ static modal_status allocate_nodes(msh_reader *reader, int64_t count)
     }
     MODAL_TRY(modal_alloc(&mesh->nodes, 3 * count, sizeof *mesh->nodes, "nodes", err));
     MODAL_TRY(modal_alloc(&mesh->node_tags, count, sizeof *mesh->node_tags, "node tags", err));
-    MODAL_TRY(modal_tag_table_reserve(&reader->node_table, mesh->node_tags, count, err));
+    modal_tag_table_expect(&reader->node_table, count);
 done:
     return status;
 }

@@ -102,6 +102,21 @@ static int is_written_again(const msh_reader *reader, const msh_element_type *ty
                   (size_t)type->n_nodes * sizeof *nodes) == 0;
 }
 
+/* For all volumes that can come, if they are like this one: growing holds an array twice. What stays unused is never touched. */
+static modal_status make_room(msh_reader *reader, const msh_element_type *type)
+{
+    modal_status status = MODAL_OK;
+    modal_volume_mesh *mesh = reader->mesh;
+    modal_error *err = reader->text.err;
+    const int64_t n = reader->n_expected - reader->n_tags + 1;
+    MODAL_TRY(modal_grow(&mesh->element_type, &reader->type_capacity, n, sizeof *mesh->element_type, "element types", err));
+    MODAL_TRY(modal_grow(&mesh->element_offsets, &reader->offset_capacity, n + 1, sizeof *mesh->element_offsets, "element offsets", err));
+    MODAL_TRY(modal_grow(&mesh->element_nodes, &reader->node_capacity, n * type->n_nodes, sizeof *mesh->element_nodes, "element nodes", err));
+    MODAL_TRY(modal_grow(&mesh->element_tags, &reader->tag_capacity, n, sizeof *mesh->element_tags, "element tags", err));
+done:
+    return status;
+}
+
 static modal_status add_volume(msh_reader *reader, const msh_element_type *type,
                                const int32_t *file_nodes, const element_groups *groups)
 {
@@ -114,6 +129,7 @@ static modal_status add_volume(msh_reader *reader, const msh_element_type *type,
         nodes[k] = file_nodes[type->order ? type->order[k] : k];
     if (!is_written_again(reader, type, nodes, physical)) {
         const int64_t e = mesh->n_elements;
+        if (e == 0) MODAL_TRY(make_room(reader, type));
         const int64_t begin = e > 0 ? mesh->element_offsets[e] : 0, end = begin + type->n_nodes;
         MODAL_TRY(modal_grow(&mesh->element_type, &reader->type_capacity, e + 1,
                              sizeof *mesh->element_type, "element types", err));
@@ -178,7 +194,7 @@ static modal_status expect_elements(msh_reader *reader, int64_t count, int64_t b
     }
     MODAL_TRY(modal_alloc(&reader->tags, count, sizeof *reader->tags, "element numbers",
                           reader->text.err));
-    MODAL_TRY(modal_tag_table_reserve(&reader->tag_table, reader->tags, count, reader->text.err));
+    modal_tag_table_expect(&reader->tag_table, count);
     reader->n_expected = count;
 done:
     return status;

@@ -316,6 +316,35 @@ static void test_tag_table(void **state)
     }
 }
 
+/* Consecutive tags need no slots, until one comes that does not follow; what is there is found before and afterwards. */
+static void test_consecutive_tags(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    static int64_t tags[N + 1];
+    for (int64_t turn = 0; turn < 4; turn++)
+        for (int32_t last = 1; last <= N; last += 333) { /* consecutive ones; then others, downwards */
+            modal_tag_table table = {0};
+            const int64_t first = turn == 3 ? INT64_MAX - N : turn == 2 ? -5 : 17;
+            int32_t earlier;
+            if (turn) modal_tag_table_expect(&table, N);
+            for (int32_t i = 0; i < N; i++) {
+                tags[i] = i < last ? first + i : first - 3 * (i - last + 1);
+                assert_int_equal(modal_tag_table_add(&table, tags, i, &earlier, NULL), MODAL_OK);
+                assert_int_equal(earlier, -1);
+                assert_true((table.slots == NULL) == (i < last));
+                tags[i + 1] = tags[i / 2];
+                assert_int_equal(modal_tag_table_add(&table, tags, i + 1, &earlier, NULL), MODAL_OK);
+                assert_int_equal(earlier, i / 2);
+                assert_int_equal(modal_tag_table_find(&table, tags, first + last), -1);
+                assert_int_equal(modal_tag_table_find(&table, tags, first - 1), -1);
+                assert_int_equal(modal_tag_table_find(&table, tags, INT64_MIN + i), -1);
+            }
+            for (int32_t i = 0; i < N; i++) assert_int_equal(modal_tag_table_find(&table, tags, tags[i]), i);
+            modal_tag_table_free(&table);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_file_load),
         cmocka_unit_test(test_read_error_is_a_system_error),
         cmocka_unit_test(test_tag_table),
+        cmocka_unit_test(test_consecutive_tags),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
