@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* By a factor of K - sigma M: Krylov-Schur on its inverse, and the count by its inertia. */
+/* By a factor of K - sigma M: block Lanczos on its inverse, and the count by its inertia. */
 #include <float.h>
 #include <math.h>
 
 #include "lib/base/memory.h"
-#include "lib/ranks/private.h"
+#include "lib/ranks/lanczos.h"
 
 /* Beyond the modes that are asked for: the count needs a gap above the last one. */
-enum { GUARD = 3, MOST_SEARCHES = 6, MOST_RESTARTS = 300 };
+enum { GUARD = 3, MOST_SEARCHES = 6 };
+
+/* The bound of theta's error is this part of the residuals' tolerance: K amplifies what is left. */
+static const double lanczos_share = 0.01;
 
 typedef struct factor {
     Mat shifted, lower;
@@ -98,78 +101,6 @@ done:
     return status;
 }
 
-/* The solves of SLEPc's shift-invert, by the factor that is there: its own would be another one. */
-typedef struct solver {
-    ranks_problem *problem;
-    factor *factor;
-} solver;
-
-static PetscErrorCode apply_factor(PC pc, Vec x, Vec y)
-{
-    solver *by;
-    PetscCall(PCShellGetContext(pc, &by));
-    PetscCall(MatSolve(by->factor->lower, x, y));
-    by->problem->n_solves++;
-    return 0;
-}
-
-static modal_status set_transform(const ranks_problem *problem, EPS eps, solver *by, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    ST transform;
-    KSP ksp;
-    PC pc;
-    RANKS_TRY(EPSGetST(eps, &transform));
-    RANKS_TRY(STSetType(transform, STSINVERT));
-    RANKS_TRY(STSetMatMode(transform, ST_MATMODE_SHELL));
-    RANKS_TRY(STSetShift(transform, problem->shift));
-    RANKS_TRY(STGetKSP(transform, &ksp));
-    RANKS_TRY(KSPSetType(ksp, KSPPREONLY));
-    RANKS_TRY(KSPGetPC(ksp, &pc));
-    RANKS_TRY(PCSetType(pc, PCSHELL));
-    RANKS_TRY(PCShellSetContext(pc, by));
-    RANKS_TRY(PCShellSetApply(pc, apply_factor));
-    RANKS_TRY(EPSSetTarget(eps, problem->shift));
-    RANKS_TRY(EPSSetWhichEigenpairs(eps, EPS_TARGET_MAGNITUDE));
-done:
-    return status;
-}
-
-/* The n lowest pairs beside the rigid motions and those that are there, appended to them. */
-static modal_status krylov_schur(ranks_problem *problem, factor *f, int64_t n, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    solver by = {problem, f};
-    const int64_t n_rigid = problem->whole.n_rigid, n_before = problem->n_found;
-    EPS eps = NULL;
-    Vec *beside = NULL;
-    PetscInt n_converged = 0, n_iterations = 0;
-    RANKS_TRY(EPSCreate(problem->comm, &eps));
-    RANKS_TRY(EPSSetOperators(eps, problem->stiffness, problem->mass));
-    RANKS_TRY(EPSSetProblemType(eps, EPS_GHEP));
-    RANKS_TRY(EPSSetType(eps, EPSKRYLOVSCHUR));
-    MODAL_TRY(set_transform(problem, eps, &by, err));
-    RANKS_TRY(EPSSetTolerances(eps, 1e-10, MOST_RESTARTS));
-    RANKS_TRY(EPSSetDimensions(eps, (PetscInt)n, PETSC_DEFAULT, PETSC_DEFAULT));
-    RANKS_OWN(modal_alloc(&beside, n_rigid + n_before, sizeof *beside, "modes", err));
-    for (int64_t k = 0; k < n_rigid + n_before; k++) beside[k] = k < n_rigid ? problem->rigid[k] : problem->vectors[k - n_rigid];
-    if (n_rigid + n_before > 0) RANKS_TRY(EPSSetDeflationSpace(eps, (PetscInt)(n_rigid + n_before), beside));
-    RANKS_TRY(EPSSolve(eps));
-    RANKS_TRY(EPSGetConverged(eps, &n_converged));
-    RANKS_TRY(EPSGetIterationNumber(eps, &n_iterations));
-    problem->n_iterations += n_iterations;
-    if (n_converged < n)
-        MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "modes: %lld of %lld converged in %lld restarts", (long long)n_converged,
-                   (long long)n, (long long)n_iterations);
-    MODAL_TRY(ranks_pairs_grow(problem, n_before + n, err));
-    for (int64_t k = 0; k < n; k++)
-        RANKS_TRY(EPSGetEigenpair(eps, (PetscInt)k, NULL, NULL, problem->vectors[n_before + k], NULL));
-done:
-    modal_free(&beside);
-    EPSDestroy(&eps);
-    return status;
-}
-
 /* The widest gap above pair n_modes: so many pairs lie below *sigma. 0: there is none. */
 static int64_t find_gap(const ranks_problem *problem, double *sigma)
 {
@@ -223,18 +154,19 @@ modal_status ranks_direct(ranks_problem *problem, int *too_large, modal_error *e
 {
     modal_status status = MODAL_OK;
     factor f = {0};
-    int64_t wanted = 0, missing = 0;
+    int64_t missing = 0;
+    ranks_lanczos how = {.exact = problem->options.n_modes, .tolerance = lanczos_share * problem->options.tolerance};
     problem->sturm.n_below = -1;
     MODAL_TRY(analyse(problem, &f, too_large, err));
     if (*too_large) goto done;
-    wanted = room_for(problem, problem->options.n_modes + GUARD);
+    how.wanted = room_for(problem, problem->options.n_modes + GUARD);
     for (int search = 0; search < MOST_SEARCHES; search++) {
         MODAL_TRY(factor_below(problem, &f, err));
-        MODAL_TRY(krylov_schur(problem, &f, wanted, err));
+        MODAL_TRY(ranks_lanczos_solve(problem, f.lower, &how, err));
         MODAL_TRY(ranks_refine(problem, invert, &f, err));
         MODAL_TRY(count(problem, &f, &missing, err));
         if (missing == 0) goto done;
-        wanted = room_for(problem, missing > 0 ? missing : problem->n_found);
+        how.exact = how.wanted = room_for(problem, missing > 0 ? missing : problem->n_found);
     }
     MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "modes: Sturm count at %.9g: %lld eigenvalues below, %lld known", problem->sturm.shift,
                (long long)problem->sturm.n_below, (long long)problem->sturm.n_known);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "lib/base/memory.h"
-#include "lib/ranks/private.h"
+#include "lib/ranks/lanczos.h"
 
 enum { SAMPLES = 20000, LEAF = 32, MOST_DEPTH = 64 };
 
@@ -243,8 +243,8 @@ void ranks_estimate(const ranks_size *size, int32_t n_modes, int n_ranks, modal_
     const double half = 0.5 * (size->blocks + 1);
     const double assembly = own * (1 + beside) * (84 * half + 40); /* lib/fem: lower triangle, M, pattern */
     const double symmetric = own * (76 * half + 16), whole = own * 108 * size->blocks;
-    /* three more modes, a subspace of twice as many, and the pairs */
-    const double krylov = 24 * own * (3.0 * (n_modes + 3) + 8);
+    /* three more modes than are asked for: the basis, and the pairs */
+    const double lanczos = 24 * own * (double)(ranks_lanczos_vectors(n_modes + 3) + n_modes + 3);
     const double grid = own * (grid_bytes[0] + grid_bytes[1] * size->blocks) * (n_ranks > 1 ? grid_several : 1);
     /* of several ranks each keeps a range of the mesh beside its piece */
     const double base = size->resident - size->mesh_bytes * (1 - 1.0 / n_ranks) + started_bytes + (n_ranks > 1 ? sending_bytes : 0);
@@ -258,7 +258,7 @@ void ranks_estimate(const ranks_size *size, int32_t n_modes, int n_ranks, modal_
     *estimate = (modal_ranks_estimate){.n_ranks = n_ranks};
     estimate->direct_bytes = fmax(divide, base + piece +
         fmax(fmax(assembly + 2 * symmetric, 3 * symmetric + 144 * half * own + share_factor(factor_bytes * size->factor_entries, n_ranks) +
-                  krylov), result));
+                  lanczos), result));
     estimate->multigrid_bytes = fmax(divide, base + piece +
         fmax(fmax(assembly, fmax(grid + cycle_made * cycle, cycle + lobpcg)) + 4 * whole / 3, result));
 }

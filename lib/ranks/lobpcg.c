@@ -88,16 +88,6 @@ done:
     return status;
 }
 
-/* In (-1, 1), of a degree of freedom and a column: the same for any number of ranks (splitmix64; G. L. Steele, D. Lea, C. H. Flood,
- * "Fast splittable pseudorandom number generators", 2014). */
-static double draw(int64_t dof, int64_t column)
-{
-    uint64_t z = (uint64_t)dof * 0x9e3779b97f4a7c15u + (uint64_t)(column + 1) * 0xd1b54a32d192ed03u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return ldexp((double)((z ^ (z >> 31)) >> 11), -52) - 1;
-}
-
 static modal_status start(lobpcg *l, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -108,7 +98,7 @@ static modal_status start(lobpcg *l, modal_error *err)
         if (k < n_start) RANKS_TRY(VecGetArrayRead(problem->vectors[l->how->n_beside + k], &from));
         for (int64_t i = 0; i < l->n; i++) {
             const int held = problem->held[i / 3] >> (i % 3) & 1;
-            l->s[i * l->stride + k] = held ? 0 : from ? from[i] : draw(3 * (int64_t)problem->piece.own_nodes[i / 3] + i % 3, k);
+            l->s[i * l->stride + k] = held ? 0 : from ? from[i] : ranks_draw(3 * (int64_t)problem->piece.own_nodes[i / 3] + i % 3, k);
         }
         if (from) RANKS_TRY(VecRestoreArrayRead(problem->vectors[l->how->n_beside + k], &from));
     }

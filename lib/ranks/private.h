@@ -171,6 +171,9 @@ modal_status ranks_multigrid(ranks_problem *problem, modal_error *err);
 
 /* ---- pairs.c ---- */
 
+/* In (-1, 1), of a degree of freedom of the solid and a column: the same for any number of ranks. */
+double ranks_draw(int64_t dof, int64_t column);
+
 /* One step of an inverse iteration, y from x. */
 typedef modal_status ranks_step(ranks_problem *problem, void *context, Vec x, Vec y, modal_error *err);
 

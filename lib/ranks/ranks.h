@@ -9,7 +9,7 @@
  * them by lib/fem, with nodes and elements in the user's order, so that the numbers in a row are the same for any number of
  * ranks.
  *
- * direct: Krylov-Schur (G. W. Stewart, 2001) on (K - sigma M)^-1 M with MUMPS' L D L^T (P. R. Amestoy, I. S. Duff, J. Koster,
+ * direct: block Lanczos (lanczos.h) on (K - sigma M)^-1 M with MUMPS' L D L^T (P. R. Amestoy, I. S. Duff, J. Koster,
  * J.-Y. L'Excellent, 2001); rigid motions are kept out as a deflation space; sigma as in lib/modes. Then sigma goes into the
  * first gap above the last mode, and the inertia of K - sigma M counts the modes below it. Modes that are missing are searched
  * beside the known ones.

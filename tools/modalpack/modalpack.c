@@ -81,7 +81,7 @@ static const tool_option options[] = {
      "does not hold (docs/modes.md).",
      0},
     {"route", 0, "auto|direct|multigrid", NULL,
-     "With --eigensolver slepc, auto without it. direct: Krylov-Schur with a factor by MUMPS, and a Sturm count. multigrid: LOBPCG "
+     "With --eigensolver slepc, auto without it. direct: block Lanczos with a factor by MUMPS, and a Sturm count. multigrid: LOBPCG "
      "without a factor, for compact solids. auto: direct where it fits into the memory.",
      0},
     {"plan", 0, "[P,...]", NULL,
