@@ -104,6 +104,14 @@ foreach(name crease_bench rigid_bench)
   set_tests_properties(kernels.${name} PROPERTIES LABELS kernels)
 endforeach()
 
+# Not a test either: steps of a solid on a core.
+add_executable(tled_cpu_bench ${CMAKE_SOURCE_DIR}/tests/bench/tled_cpu_bench.c ${CMAKE_SOURCE_DIR}/tests/bench/tled_cube.c)
+set_target_properties(tled_cpu_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+target_link_libraries(tled_cpu_bench PRIVATE modal_kernels OpenMP::OpenMP_C m)
+target_link_options(tled_cpu_bench PRIVATE -Wl,--as-needed)
+add_test(NAME kernels.tled_cpu_bench COMMAND tled_cpu_bench --quick)
+set_tests_properties(kernels.tled_cpu_bench PROPERTIES LABELS kernels)
+
 # Not a test either: the operations on curvature.
 add_executable(curvature_bench ${CMAKE_SOURCE_DIR}/tests/bench/curvature_bench.c ${CMAKE_SOURCE_DIR}/tests/bench/ring_mesh.c)
 set_target_properties(curvature_bench PROPERTIES
