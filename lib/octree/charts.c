@@ -8,12 +8,15 @@
 #include "lib/base/memory.h"
 #include "lib/base/sort.h"
 #include "lib/mesh/tetrahedron.h"
+#include "lib/octree/charts_overlap.h"
 #include "lib/octree/charts_pack.h"
 #include "lib/octree/edges.h"
 
 /* Cosines: while a chart grows, and in the end. */
 static const double GROWING = 0.6, LIMIT = 0.5;
-enum { ANGLES = 48, MOST_ROUNDS = 8 };
+/* Shares: of its box that a large chart fills, and of the surface that makes it large. */
+static const double FULL = 0.7, LARGE = 0.04;
+enum { ANGLES = 48, MOST_ROUNDS = 8, MOST_CUTS = 24 };
 
 typedef struct work {
     const modal_surface_mesh *s;
@@ -24,7 +27,7 @@ typedef struct work {
     int32_t *chart;  /* [n] or -1 */
     int32_t *alone;  /* [n] nonzero: begins a chart of its own, and none grows into it */
     int64_t n_charts;
-    double *directions; /* [n_charts, 3] */
+    double *directions; /* [2 n, 3], of charts: cut ones get new numbers before the old are given up */
     int32_t *members;   /* [n] scratch */
     double *queue_cost; /* a heap [3 n + 1] of triangles, the least cost first */
     int32_t *queue;
@@ -62,7 +65,7 @@ static modal_status start(work *w, modal_error *err)
     MODAL_TRY(modal_alloc(&w->places, w->s->n_vertices, sizeof *w->places, "charts", err));
     MODAL_TRY(modal_alloc(&w->chart, n, sizeof *w->chart, "charts", err));
     MODAL_TRY(modal_alloc_zero(&w->alone, n, sizeof *w->alone, "charts", err));
-    MODAL_TRY(modal_alloc(&w->directions, 3 * n, sizeof *w->directions, "charts", err));
+    MODAL_TRY(modal_alloc(&w->directions, 6 * n, sizeof *w->directions, "charts", err));
     MODAL_TRY(modal_alloc(&w->members, n, sizeof *w->members, "charts", err));
     MODAL_TRY(modal_alloc(&w->queue_cost, 3 * n + 1, sizeof *w->queue_cost, "charts", err));
     MODAL_TRY(modal_alloc(&w->queue, 3 * n + 1, sizeof *w->queue, "charts", err));
@@ -201,6 +204,24 @@ static int32_t host_of(const work *w, const int32_t *members, int64_t n)
     return best;
 }
 
+/* Numbers without gaps, in the same order. */
+static void number_charts(work *w)
+{
+    int32_t *const numbers = w->queue; /* [3 n + 1] */
+    int64_t used = 0;
+    for (int64_t c = 0; c < w->n_charts; c++) numbers[c] = -1;
+    for (int64_t t = 0; t < w->s->n_triangles; t++)
+        if (w->chart[t] >= 0) numbers[w->chart[t]] = 0;
+    for (int64_t c = 0; c < w->n_charts; c++) {
+        if (numbers[c] < 0) continue;
+        memmove(w->directions + 3 * used, w->directions + 3 * c, 3 * sizeof *w->directions);
+        numbers[c] = (int32_t)used++;
+    }
+    for (int64_t t = 0; t < w->s->n_triangles; t++)
+        if (w->chart[t] >= 0) w->chart[t] = numbers[w->chart[t]];
+    w->n_charts = used;
+}
+
 /* Charts for all triangles with an area: the largest free triangle is the next seed; then charts of few triangles join others. */
 static modal_status grow_all(work *w, modal_error *err)
 {
@@ -229,18 +250,7 @@ static modal_status grow_all(work *w, modal_error *err)
         const int32_t host = count <= FEW && count > 0 ? host_of(w, w->members + first[c], count) : -1;
         for (int64_t i = first[c]; i < first[c + 1] && host >= 0; i++) w->chart[w->members[i]] = host;
     }
-    int64_t used = 0; /* numbers without gaps */
-    for (int64_t c = 0; c < w->n_charts; c++) first[c] = 0;
-    for (int64_t t = 0; t < n; t++)
-        if (w->chart[t] >= 0) first[w->chart[t]] = 1;
-    for (int64_t c = 0; c < w->n_charts; c++) {
-        if (!first[c]) continue;
-        memmove(w->directions + 3 * used, w->directions + 3 * c, 3 * sizeof *w->directions);
-        first[c] = used++;
-    }
-    for (int64_t t = 0; t < n; t++)
-        if (w->chart[t] >= 0) w->chart[t] = (int32_t)first[w->chart[t]];
-    w->n_charts = used;
+    number_charts(w);
 done:
     modal_free(&keys);
     modal_free(&order);
@@ -269,7 +279,8 @@ static void choose_axes(const work *w, const int32_t *members, int64_t n, double
         double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
         for (int64_t i = 0; i < 3 * n; i++) {
             const double x = c * points[2 * i] + s * points[2 * i + 1], y = c * points[2 * i + 1] - s * points[2 * i];
-            low[0] = fmin(low[0], x), high[0] = fmax(high[0], x), low[1] = fmin(low[1], y), high[1] = fmax(high[1], y);
+            low[0] = x < low[0] ? x : low[0], high[0] = x > high[0] ? x : high[0]; /* one instruction each, where fmin is a call */
+            low[1] = y < low[1] ? y : low[1], high[1] = y > high[1] ? y : high[1];
         }
         const double box = (high[0] - low[0]) * (high[1] - low[1]);
         if (!(box < best * (1 - 1e-9))) continue;
@@ -323,105 +334,103 @@ done:
     return status;
 }
 
-/* ---- overlaps, in whole numbers ---- */
+/* ---- cutting ---- */
 
-static int64_t side_of(const int64_t a[2], const int64_t b[2], const int64_t p[2])
+/* A piece of a chart: the triangles that edges join to t, by the same side. They get the number of a new chart, seen along their mean normal where all
+ * are near that, else as before. */
+static void take_piece(work *w, int32_t t, const int32_t *sides)
 {
-    return (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]);
-}
-
-/* Whether the insides of two triangles, each turned to the left, have a point in common: no edge of either has the other beyond it. */
-static int overlap(int64_t p[2][3][2])
-{
-    for (int i = 0; i < 2; i++)
+    const int32_t from = w->chart[t], to = (int32_t)w->n_charts++;
+    const double *before = w->directions + 3 * (int64_t)from;
+    double sum[3] = {0}, *d = w->directions + 3 * (int64_t)to;
+    int64_t n = 0;
+    w->queue[n++] = t;
+    w->chart[t] = to;
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t one = w->queue[i];
+        for (int k = 0; k < 3; k++) sum[k] += w->areas[one] * w->normals[3 * (int64_t)one + k];
         for (int k = 0; k < 3; k++) {
-            const int64_t *a = p[i][k], *b = p[i][(k + 1) % 3];
-            int beyond = 1;
-            for (int j = 0; j < 3; j++) beyond &= side_of(a, b, p[1 - i][j]) <= 0;
-            if (beyond) return 0;
+            const int32_t next = w->beside[3 * (int64_t)one + k];
+            if (next < 0 || w->chart[next] != from || sides[next] != sides[t]) continue;
+            w->chart[next] = to;
+            w->queue[n++] = next;
         }
-    return 1;
+    }
+    const double length = sqrt(modal_dot(sum, sum));
+    int near = length > 0;
+    for (int64_t i = 0; i < n && near; i++) near = modal_dot(w->normals + 3 * (int64_t)w->queue[i], sum) >= LIMIT * length;
+    for (int k = 0; k < 3; k++) d[k] = near ? sum[k] / length : before[k];
 }
 
-/* The corners in steps, turned to the left; 0: no area. */
-static int steps_of(const modal_charts *c, int64_t t, int64_t p[3][2])
+/* Whether a chart is cut: it lies on itself, or it is large and leaves much of its box empty. */
+static int is_cut(const work *w, const modal_chart_shape *s, const int32_t *marks, double total)
 {
-    for (int k = 0; k < 3; k++)
-        for (int j = 0; j < 2; j++) p[k][j] = (int64_t)(c->uv[2 * (int64_t)c->triangle_uv[3 * t + k] + j] * MODAL_CHART_STEPS);
-    const int64_t area = side_of(p[0], p[1], p[2]);
-    if (area < 0)
-        for (int j = 0; j < 2; j++) {
-            const int64_t swap = p[1][j];
-            p[1][j] = p[2][j];
-            p[2][j] = swap;
-        }
-    return area != 0;
+    double area = 0;
+    int marked = 0;
+    for (int64_t i = s->first; i < s->first + s->n; i++) {
+        const int32_t t = w->members[i];
+        area += w->areas[t] * modal_dot(w->normals + 3 * (int64_t)t, w->directions + 3 * (int64_t)w->chart[t]);
+        marked |= marks[t];
+    }
+    const double box = s->size[0] * s->size[1];
+    return s->n > 1 && (marked || (area < FULL * box && area > LARGE * total));
 }
 
-typedef struct pair_search {
-    const modal_charts *charts;
-    int side; /* squares along an axis */
-    int64_t *first;
-    int32_t *list;
-} pair_search;
-
-static void range_of(const pair_search *s, int64_t p[3][2], int range[4])
+/* Cuts charts across the longer sides of their boxes, into what hangs together. marks: what lies on others; uv in m. */
+static void cut(work *w, const modal_charts *charts, const modal_chart_shape *shapes, const int32_t *marks, int32_t *sides, int64_t *n_cut)
 {
-    for (int j = 0; j < 2; j++) {
-        const int64_t low = p[0][j] < p[1][j] ? (p[0][j] < p[2][j] ? p[0][j] : p[2][j]) : p[1][j] < p[2][j] ? p[1][j] : p[2][j];
-        const int64_t high = p[0][j] > p[1][j] ? (p[0][j] > p[2][j] ? p[0][j] : p[2][j]) : p[1][j] > p[2][j] ? p[1][j] : p[2][j];
-        range[j] = (int)(low * s->side / (MODAL_CHART_STEPS + (int64_t)1));
-        range[2 + j] = (int)(high * s->side / (MODAL_CHART_STEPS + (int64_t)1));
+    const int64_t n_charts = w->n_charts;
+    double total = 0;
+    *n_cut = 0;
+    for (int64_t t = 0; t < w->s->n_triangles; t++) total += w->areas[t];
+    for (int64_t c = 0; c < n_charts; c++) {
+        const modal_chart_shape *s = &shapes[c];
+        if (!is_cut(w, s, marks, total)) continue;
+        const int axis = s->size[1] > s->size[0];
+        int64_t beyond = 0;
+        for (int64_t i = s->first; i < s->first + s->n; i++) {
+            const int32_t *at = charts->triangle_uv + 3 * (int64_t)w->members[i];
+            const double x = (charts->uv[2 * (int64_t)at[0] + axis] + charts->uv[2 * (int64_t)at[1] + axis] + charts->uv[2 * (int64_t)at[2] + axis]) / 3;
+            beyond += sides[w->members[i]] = x > 0.5 * s->size[axis];
+        }
+        if (beyond == 0 || beyond == s->n) /* what lies on others goes */
+            for (int64_t i = s->first; i < s->first + s->n; i++) sides[w->members[i]] = marks[w->members[i]] ? 2 : 0;
+        for (int64_t i = s->first; i < s->first + s->n; i++)
+            if (w->chart[w->members[i]] == c) take_piece(w, w->members[i], sides);
+        ++*n_cut;
     }
 }
 
-/* Marks the later triangle of every pair that overlaps. */
-static int64_t search_square(const pair_search *s, int x, int y, int32_t *marks)
-{
-    int64_t n_found = 0;
-    const int64_t begin = s->first[(int64_t)y * s->side + x], end = s->first[(int64_t)y * s->side + x + 1];
-    for (int64_t i = begin; i < end; i++)
-        for (int64_t j = begin; j < i; j++) {
-            int64_t p[2][3][2];
-            int a[4], b[4];
-            steps_of(s->charts, s->list[i], p[0]), steps_of(s->charts, s->list[j], p[1]);
-            range_of(s, p[0], a), range_of(s, p[1], b);
-            if (x != (a[0] > b[0] ? a[0] : b[0]) || y != (a[1] > b[1] ? a[1] : b[1])) continue; /* another square has the pair */
-            if (!overlap(p)) continue;
-            marks[s->list[i] > s->list[j] ? s->list[i] : s->list[j]] = 1;
-            n_found++;
-        }
-    return n_found;
-}
-
-static modal_status find_overlaps(const work *w, const modal_charts *c, int32_t *marks, int64_t *n_found, modal_error *err)
+/* Cuts until nothing is to be cut, so that charts that would lie on themselves rarely come to be packed. */
+static modal_status cut_all(work *w, modal_charts *charts, modal_chart_shape **shapes, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int64_t n = w->s->n_triangles;
-    int64_t p[3][2];
-    int r[4];
-    pair_search s = {.charts = c, .side = (int)fmin(4096, ceil(sqrt((double)n)))};
-    MODAL_TRY(modal_alloc_zero(&s.first, (int64_t)s.side * s.side + 2, sizeof *s.first, "charts", err));
-    for (int pass = 0; pass < 2; pass++) {
-        for (int64_t t = 0; t < n; t++) {
-            if (w->chart[t] < 0 || !steps_of(c, t, p)) continue;
-            range_of(&s, p, r);
-            for (int y = r[1]; y <= r[3]; y++)
-                for (int x = r[0]; x <= r[2]; x++) {
-                    int64_t *const at = &s.first[(int64_t)y * s.side + x + 2 - pass];
-                    if (pass) s.list[(*at)++] = (int32_t)t;
-                    else ++*at;
-                }
-        }
-        if (pass) continue;
-        for (int64_t i = 0; i < (int64_t)s.side * s.side; i++) s.first[i + 2] += s.first[i + 1];
-        MODAL_TRY(modal_alloc(&s.list, s.first[(int64_t)s.side * s.side + 1], sizeof *s.list, "charts", err));
+    modal_charts small = *charts; /* charts one on the other in the unit square */
+    int32_t *marks = NULL, *sides = NULL;
+    small.uv = NULL;
+    MODAL_TRY(modal_alloc(&small.uv, 6 * n, sizeof *small.uv, "charts", err));
+    MODAL_TRY(modal_alloc(&marks, n, sizeof *marks, "charts", err));
+    MODAL_TRY(modal_alloc(&sides, n, sizeof *sides, "charts", err));
+    for (int round = 0;; round++) {
+        double longest = 0;
+        int64_t n_found, n_cut;
+        number_charts(w);
+        modal_free(shapes);
+        MODAL_TRY(modal_alloc(shapes, w->n_charts, sizeof **shapes, "charts", err));
+        MODAL_TRY(project(w, charts, *shapes, err));
+        if (round == MOST_CUTS) break;
+        for (int64_t c = 0; c < w->n_charts; c++) longest = fmax(longest, fmax((*shapes)[c].size[0], (*shapes)[c].size[1]));
+        for (int64_t i = 0; i < 2 * charts->n_uv; i++) small.uv[i] = charts->uv[i] / longest;
+        memset(marks, 0, (size_t)n * sizeof *marks);
+        MODAL_TRY(modal_charts_overlaps(&small, n, w->chart, 1, marks, &n_found, err));
+        cut(w, charts, *shapes, marks, sides, &n_cut);
+        if (n_cut == 0) break;
     }
-    *n_found = 0;
-    for (int i = 0; i < s.side * s.side; i++) *n_found += search_square(&s, i % s.side, i / s.side, marks);
 done:
-    modal_free(&s.first);
-    modal_free(&s.list);
+    modal_free(&small.uv);
+    modal_free(&marks);
+    modal_free(&sides);
     return status;
 }
 
@@ -449,11 +458,9 @@ modal_status modal_charts_make(const modal_surface_mesh *s, double gap, modal_ch
     MODAL_TRY(modal_alloc(&charts->triangle_uv, 3 * s->n_triangles, sizeof *charts->triangle_uv, "charts", err));
     for (int round = 0; round < MOST_ROUNDS; round++) { /* what lies on others begins anew, alone */
         MODAL_TRY(grow_all(&w, err));
-        modal_free(&shapes);
-        MODAL_TRY(modal_alloc(&shapes, w.n_charts, sizeof *shapes, "charts", err));
-        MODAL_TRY(project(&w, charts, shapes, err));
+        MODAL_TRY(cut_all(&w, charts, &shapes, err));
         MODAL_TRY(modal_charts_pack(shapes, w.n_charts, w.members, charts->triangle_uv, gap, charts->uv, err));
-        MODAL_TRY(find_overlaps(&w, charts, w.alone, &charts->n_overlapping, err));
+        MODAL_TRY(modal_charts_overlaps(charts, s->n_triangles, w.chart, 0, w.alone, &charts->n_overlapping, err));
         if (charts->n_overlapping == 0) break;
     }
     measure(&w, charts);

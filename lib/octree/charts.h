@@ -19,8 +19,9 @@ typedef struct modal_charts {
 
 /* Charts grow from triangle to triangle over edges of two triangles (vertices at the same place are one) while all of a chart's normals are within
  * 60 degrees of the direction it is projected along (after D. Cohen-Steiner, P. Alliez, M. Desbrun, Variational shape approximation, 2004):
- * so no angle is distorted by more than a factor of 2 (the ratio of the stretches). Triangles that would lie on others of their chart begin charts
- * of their own. All charts have one scale; they are turned to small boxes and laid into a raster, the large ones first, where the next one fits
+ * so no angle is distorted by more than a factor of 2 (the ratio of the stretches). Charts that lie on themselves, and large ones that leave
+ * three tenths of their boxes empty (rings, crescents), are cut across the longer sides of their boxes; triangles that lie on others even so begin
+ * charts of their own. All charts have one scale; they are turned to small boxes and laid into a raster, the large ones first, where the next one fits
  * lowest, at least `gap` apart. Triangles without area have uv, too. The same result everywhere for the same positions.
  * gap: of the unit square. Errors: MODAL_ERROR_INPUT: no triangles with area, or more charts than fit with the gap;
  * MODAL_ERROR_MEMORY. The caller frees the charts; after an error they are zeroed. */

@@ -10,7 +10,8 @@
 #include "lib/octree/charts.h"
 
 enum { SIDE = 512, WORDS = SIDE / 64 };
-static const double FILL = 0.86, LESS = 0.97, LEAST = 0.02; /* shares of the raster's area that are tried: the first, factors, the last */
+enum { HALVINGS = 3 }; /* between the first share that fits and the last that did not */
+static const double FILL = 0.86, LESS = 0.92, LEAST = 0.02; /* shares of the raster's area that are tried: the first, factors, the last */
 
 typedef struct run {
     int16_t row, first, last;
@@ -24,7 +25,8 @@ typedef struct mask {
 
 typedef struct page {
     uint64_t bits[SIDE][WORDS];
-    int top; /* rows from here on are empty */
+    int top;        /* rows from here on are empty */
+    int free[SIDE]; /* the longest run of each row below `top` that nothing has */
 } page;
 
 typedef struct packing {
@@ -44,7 +46,7 @@ static int touches(const double p[6], double x, double y, double half)
     for (int k = 0; k < 3; k++) {
         const double *a = p + 2 * k, *b = p + 2 * ((k + 1) % 3), *c = p + 2 * ((k + 2) % 3), nx = b[1] - a[1], ny = a[0] - b[0];
         const double of_c = nx * (c[0] - a[0]) + ny * (c[1] - a[1]), of_box = nx * (cx - a[0]) + ny * (cy - a[1]), reach = h * (fabs(nx) + fabs(ny));
-        const double low = fmin(0, of_c), high = fmax(0, of_c);
+        const double low = of_c < 0 ? of_c : 0, high = of_c > 0 ? of_c : 0;
         if (of_box - reach > high || of_box + reach < low) return 0;
     }
     return 1; /* the caller looks at the box of the triangle only */
@@ -111,6 +113,8 @@ static void or_shifted(uint64_t *to, const uint64_t *from, int shift)
 static int place_in_row(const packing *p, const mask *m, int y)
 {
     uint64_t taken[WORDS];
+    for (int64_t i = 0; i < m->n; i++)
+        if (y + m->runs[i].row < p->page.top && m->runs[i].last - m->runs[i].first >= p->page.free[y + m->runs[i].row]) return -1;
     for (int k = 0; k < WORDS; k++) { /* where the mask would leave the raster */
         const int free = SIDE - m->width + 1 - 64 * k;
         taken[k] = free >= 64 ? 0 : free <= 0 ? UINT64_MAX : UINT64_MAX << free;
@@ -133,6 +137,19 @@ static int place_in_row(const packing *p, const mask *m, int y)
     for (int k = 0; k < WORDS; k++)
         if (~taken[k]) return 64 * k + __builtin_ctzll(~taken[k]);
     return -1;
+}
+
+static int longest_free(const uint64_t *row)
+{
+    int most = 0, from = 0;
+    for (int k = 0; k < WORDS; k++)
+        for (uint64_t bits = row[k]; bits;) { /* a run of what is taken at a time */
+            const int first = __builtin_ctzll(bits), n = ~(bits >> first) ? __builtin_ctzll(~(bits >> first)) : 64;
+            if (64 * k + first - from > most) most = 64 * k + first - from;
+            from = 64 * k + first + n;
+            bits = first + n < 64 ? bits & UINT64_MAX << (first + n) : 0;
+        }
+    return SIDE - from > most ? SIDE - from : most;
 }
 
 typedef struct place {
@@ -159,6 +176,7 @@ static int put(packing *p, const modal_chart_shape *s, place *at)
     for (int64_t i = 0; i < m->n; i++)
         for (int x = m->runs[i].first; x <= m->runs[i].last; x++) p->page.bits[at->y + m->runs[i].row][(at->x + x) / 64] |= (uint64_t)1 << (at->x + x) % 64;
     if (best > p->page.top) p->page.top = best;
+    for (int y = at->y; y < best; y++) p->page.free[y] = longest_free(p->page.bits[y]);
     return 1;
 }
 
@@ -185,14 +203,16 @@ static double area_of(const packing *p, const modal_chart_shape *s)
     return area;
 }
 
-/* Charts with the largest boxes first. */
-static modal_status sort_shapes(const modal_chart_shape *shapes, int64_t n, int32_t *order, modal_error *err)
+enum { ORDERS = 3 };
+
+/* Charts with the largest boxes first: by the sum of their sides, by the longer side, by the product. */
+static modal_status sort_shapes(const modal_chart_shape *shapes, int64_t n, int by, int32_t *order, modal_error *err)
 {
     uint64_t *keys = NULL;
     modal_status status = modal_alloc(&keys, n, sizeof *keys, "charts", err);
     for (int64_t i = 0; status == MODAL_OK && i < n; i++) {
-        const double half = shapes[i].size[0] + shapes[i].size[1];
-        memcpy(&keys[i], &half, sizeof half); /* not negative: bits keep the order */
+        const double w = shapes[i].size[0], h = shapes[i].size[1], large = by == 0 ? w + h : by == 1 ? fmax(w, h) : w * h;
+        memcpy(&keys[i], &large, sizeof large); /* not negative: bits keep the order */
         keys[i] = ~keys[i];
         order[i] = (int32_t)i;
     }
@@ -201,36 +221,58 @@ static modal_status sort_shapes(const modal_chart_shape *shapes, int64_t n, int3
     return status;
 }
 
+/* Puts all charts at the scale of a share of the raster's area; 0: they do not fit. */
+static int fits(packing *p, const int32_t *order, int64_t n, double area, double fill, place *places)
+{
+    p->scale = SIDE * sqrt(fill / area);
+    memset(&p->page, 0, sizeof p->page);
+    for (int64_t i = 0; i < n; i++)
+        if (!put(p, &p->shapes[order[i]], &places[i])) return 0;
+    return 1;
+}
+
 modal_status modal_charts_pack(const modal_chart_shape *shapes, int64_t n_shapes, const int32_t *members, const int32_t *triangle_uv, double gap, double *uv,
                                modal_error *err)
 {
     modal_status status = MODAL_OK;
     packing *p = NULL;
-    place *places = NULL;
+    place *places = NULL, *tried = NULL;
     int32_t *order = NULL;
-    double area = 0;
-    int64_t placed = 0;
+    double area = 0, fill = FILL;
+    int found = 0;
+    const int32_t *used = NULL; /* the order of `places` */
     MODAL_TRY(modal_alloc_zero(&p, 1, sizeof *p, "charts", err));
     MODAL_TRY(modal_alloc(&p->cells, SIDE * SIDE, 1, "charts", err));
     for (int k = 0; k < 4; k++) MODAL_TRY(modal_alloc(&p->masks[k].runs, SIDE * SIDE / 2 + SIDE, sizeof *p->masks[k].runs, "charts", err));
     MODAL_TRY(modal_alloc(&places, n_shapes, sizeof *places, "charts", err));
-    MODAL_TRY(modal_alloc(&order, n_shapes, sizeof *order, "charts", err));
+    MODAL_TRY(modal_alloc(&tried, n_shapes, sizeof *tried, "charts", err));
+    MODAL_TRY(modal_alloc(&order, ORDERS * n_shapes, sizeof *order, "charts", err));
     p->shapes = shapes, p->members = members, p->triangle_uv = triangle_uv, p->uv = uv;
     p->half_gap = 0.5 * gap * SIDE;
     for (int64_t i = 0; i < n_shapes; i++) area += 0.5 * area_of(p, &shapes[i]);
-    MODAL_TRY(sort_shapes(shapes, n_shapes, order, err));
-    for (double fill = FILL; placed < n_shapes && fill > LEAST; fill *= LESS) {
-        p->scale = SIDE * sqrt(fill / area);
-        memset(&p->page, 0, sizeof p->page);
-        for (placed = 0; placed < n_shapes && put(p, &shapes[order[placed]], &places[placed]);) placed++;
+    for (int by = 0; by < ORDERS; by++) MODAL_TRY(sort_shapes(shapes, n_shapes, by, order + by * n_shapes, err));
+    while (fill > LEAST && !(found = fits(p, order, n_shapes, area, fill, places))) fill *= LESS;
+    double too_much = fill < FILL ? fill / LESS : fill;
+    used = order;
+    for (int k = 0; found && k < HALVINGS && too_much > fill; k++) {
+        const double middle = 0.5 * (fill + too_much);
+        int by = 0;
+        while (by < ORDERS && !fits(p, order + by * n_shapes, n_shapes, area, middle, tried)) by++;
+        if (by < ORDERS) {
+            place *const other = places;
+            places = tried, tried = other;
+            fill = middle, used = order + by * n_shapes;
+        } else too_much = middle;
     }
-    if (placed < n_shapes) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%lld charts are too many for an image", (long long)n_shapes);
-    for (int64_t i = 0; i < n_shapes; i++) move(p, &shapes[order[i]], &places[i], uv);
+    p->scale = SIDE * sqrt(fill / area);
+    if (!found) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%lld charts are too many for an image", (long long)n_shapes);
+    for (int64_t i = 0; i < n_shapes; i++) move(p, &shapes[used[i]], &places[i], uv);
 done:
     for (int k = 0; p && k < 4; k++) modal_free(&p->masks[k].runs);
     if (p) modal_free(&p->cells);
     modal_free(&p);
     modal_free(&places);
+    modal_free(&tried);
     modal_free(&order);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #include "formats/octree/octree_h5.h"
 #include "kernels/registry.h"
@@ -103,8 +104,9 @@ static modal_status path_beside(const char *png, const char *ending, char **path
 /* The surface's own texture coordinates become those of charts. */
 static modal_status make_charts(tool *t, const char *path, int64_t size, modal_surface_mesh *s, modal_error *err)
 {
+    /* What a chart covers reaches sqrt(2) texels, and twice that and a mip texel of 2 are below 5: no texel of the first mip level is of two charts. */
     modal_charts charts;
-    const modal_status status = modal_charts_make(s, 3.0 / (double)size, &charts, err); /* what two charts cover is apart */
+    const modal_status status = modal_charts_make(s, 5.0 / (double)size, &charts, err);
     if (status == MODAL_ERROR_INPUT) modal_error_context(err, "%s", path);
     if (status != MODAL_OK) return status;
     tool_note(t, "%lld charts, %.1f %% of the image", (long long)charts.n_charts, 100 * charts.used);
@@ -213,8 +215,10 @@ static modal_status bake(tool *t, baking *b, const modal_atlas_request *request,
     tool_stage(t, "tables", tool_seconds() - start, modal_octree_tables_bytes(&pyramid.finest));
     start = tool_seconds();
     if (b->surface.n_uv == 0) {
+        const clock_t processor = clock();
         MODAL_TRY(make_charts(t, b->surface_path, request->width, &b->surface, err));
         tool_stage(t, "charts", tool_seconds() - start, -1);
+        tool_stage(t, "charts, processor", (double)(clock() - processor) / CLOCKS_PER_SEC, -1);
         start = tool_seconds();
     }
     status = modal_atlas_bake(&b->device, &pyramid, request, &b->atlas, err);
