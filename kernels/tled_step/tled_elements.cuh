@@ -9,6 +9,17 @@
 
 namespace modal_tled {
 
+// The block's shared memory, as large as the launch says.
+__device__ __forceinline__ unsigned char *shared_memory()
+{
+#ifdef __CUDACC__
+    extern __shared__ __align__(16) unsigned char bytes[];
+    return bytes;
+#else // tests/emulate
+    return (unsigned char *)emulated.shared;
+#endif
+}
+
 // The part of shared memory that one patch uses.
 template <class R> struct Bench {
     Vector4<R> *rest, *u; // [places]

@@ -63,7 +63,7 @@ template <int MOVES, class R, int THREADS, int BLOCKS>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     patch_changes(const __grid_constant__ Tables<R> t, const __grid_constant__ Step<R> s)
 {
-    extern __shared__ __align__(16) unsigned char shared[];
+    unsigned char *shared = shared_memory();
     modal_cuda::let_next_begin();
     const Bench<R> b = bench_of(t, shared);
     const modal_tled_patch patch = t.patches[blockIdx.x];
@@ -94,7 +94,7 @@ template <int MOVES, int ELEMENTS, int LAW, class R, int THREADS, int BLOCKS>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     patch_step(const __grid_constant__ Tables<R> t, const __grid_constant__ Step<R> s)
 {
-    extern __shared__ __align__(16) unsigned char shared[];
+    unsigned char *shared = shared_memory();
     modal_cuda::let_next_begin();
     const Bench<R> b = bench_of(t, shared);
     const modal_tled_patch patch = t.patches[blockIdx.x];

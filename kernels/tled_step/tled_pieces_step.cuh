@@ -16,8 +16,8 @@ template <class T> __global__ void send_listed(const int32_t *list, int n, const
 template <class T> modal_status send(const int32_t *list, int n, const T *from, T *to, modal_stream *stream, modal_error *err)
 {
     if (n == 0) return MODAL_OK;
-    send_listed<T><<<(n + 255) / 256, 256, 0, (cudaStream_t)stream>>>(list, n, from, to);
-    return modal_cuda_launched("tled_step: a border", err);
+    return modal_cuda::launch(send_listed<T>, (n + 255) / 256, 256, (cudaStream_t)stream, "tled_step: a border", err, list, n,
+                              from, to);
 }
 
 // Whether two pieces send each other anything, either way.
@@ -133,12 +133,11 @@ modal_status piece_begin(Piece<R> *piece, const modal_tled_step_task *task, int6
                                     "tled_step: signals", err));
     if (task->viscous) {
         MODAL_TRY(copy_terms(piece, task->viscous, 0, err));
-        set_decays<<<(t.n_materials * MODAL_TLED_TERMS + 63) / 64, 64, 0, stream>>>(t, task->step, task->before);
-        MODAL_TRY(modal_cuda_launched("tled_step: Prony terms", err));
+        MODAL_TRY(modal_cuda::launch(set_decays<R>, (t.n_materials * MODAL_TLED_TERMS + 63) / 64, 64, stream,
+                                     "tled_step: Prony terms", err, t, task->step, task->before));
     }
-    take_state<<<(t.n_nodes + REDUCE - 1) / REDUCE, REDUCE, 0, stream>>>(t, (const Vector4<R> *)task->u, (const Vector4<R> *)task->d,
-                                                                         own->state[0], own->stop, task->watch);
-    MODAL_TRY(modal_cuda_launched("tled_step: state", err));
+    MODAL_TRY(modal_cuda::launch(take_state<R>, (t.n_nodes + REDUCE - 1) / REDUCE, REDUCE, stream, "tled_step: state", err, t,
+                                 (const Vector4<R> *)task->u, (const Vector4<R> *)task->d, own->state[0], own->stop, task->watch));
 done:
     return status;
 }
@@ -168,9 +167,8 @@ modal_status piece_end(const Piece<R> *piece, const modal_tled_step_task *task, 
     own.n_nodes = piece->end_node;
     MODAL_TRY(modal_device_select(&piece->layout->device, err));
     if (n > 0)
-        last_step<<<(n + REDUCE - 1) / REDUCE, REDUCE, 0, stream_of(piece->stream)>>>(own, s, (Vector4<R> *)task->u, (Vector4<R> *)task->d,
-                                                                                    forces);
-    MODAL_TRY(modal_cuda_launched("tled_step: last step", err));
+        MODAL_TRY(modal_cuda::launch(last_step<R>, (n + REDUCE - 1) / REDUCE, REDUCE, stream_of(piece->stream),
+                                     "tled_step: last step", err, own, s, (Vector4<R> *)task->u, (Vector4<R> *)task->d, forces));
     MODAL_TRY(copy_terms(piece, task->viscous, 1, err));
     MODAL_TRY(modal_device_event_record(&piece->layout->device, piece->done, piece->stream, err));
 done:
@@ -189,9 +187,9 @@ modal_status pieces_steps(Layout<R> *l, const modal_tled_step_task *task, int64_
     Turned turned = {all->n, {}, {}};
     modal_error ignored = {};
     if (forces) { // what is accounted needs where all nodes were
-        take_state<<<(l->tables.n_nodes + REDUCE - 1) / REDUCE, REDUCE, 0, stream_of(stream)>>>(
-            l->tables, (const Vector4<R> *)task->u, (const Vector4<R> *)task->d, l->state[0], l->stop, task->watch);
-        MODAL_TRY(modal_cuda_launched("tled_step: state", err));
+        MODAL_TRY(modal_cuda::launch(take_state<R>, (l->tables.n_nodes + REDUCE - 1) / REDUCE, REDUCE, stream_of(stream),
+                                     "tled_step: state", err, l->tables, (const Vector4<R> *)task->u, (const Vector4<R> *)task->d,
+                                     l->state[0], l->stop, task->watch));
     }
     MODAL_TRY(modal_device_event_record(&l->device, all->begun, stream, err));
     for (int p = 0; p < all->n; p++) {
@@ -209,8 +207,7 @@ modal_status pieces_steps(Layout<R> *l, const modal_tled_step_task *task, int64_
     for (int p = 0; p < all->n; p++) MODAL_TRY(piece_end(&all->all[p], task, steps[p], forces, err));
     MODAL_TRY(modal_device_select(&l->device, err));
     for (int p = 0; p < all->n; p++) MODAL_TRY(modal_device_stream_wait_event(&l->device, stream, all->all[p].done, err));
-    merge_turned<<<1, 1, 0, stream_of(stream)>>>(turned, task->watch);
-    MODAL_TRY(modal_cuda_launched("tled_step: turned elements", err));
+    MODAL_TRY(modal_cuda::launch(merge_turned, 1, 1, stream_of(stream), "tled_step: turned elements", err, turned, task->watch));
     s.gravity = task->gravity ? task->gravity + 3 * (k + n - 1) : nullptr;
     s.signals = task->signals ? task->signals + (k + n - 1) * l->tables.n_signals : nullptr;
 done:

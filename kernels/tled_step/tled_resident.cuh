@@ -167,7 +167,7 @@ __global__ void __launch_bounds__(RESIDENT_THREADS, 1)
     resident_steps(const __grid_constant__ Tables<float> t, const __grid_constant__ Step<float> s, Vector4<float> *sums_even,
                    Vector4<float> *sums_odd, int n, uint32_t tag, Vector4<float> *forces)
 {
-    extern __shared__ __align__(16) unsigned char shared[];
+    unsigned char *shared = shared_memory();
     const Bench<float> b = bench_of(t, shared);
     Vector4<float> *others = (Vector4<float> *)(shared + remote_offset(t));
     const modal_tled_patch patch = t.patches[blockIdx.x];

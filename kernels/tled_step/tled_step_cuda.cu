@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/tled_step/tled_step.h"
 
-#include "kernels/cuda_check.cuh"
+#include "kernels/cuda_launch.cuh"
 #include "kernels/device.h"
 #include "kernels/tled_step/tled_account.cuh"
 #include "kernels/tled_step/tled_resident.cuh"
@@ -214,8 +214,8 @@ modal_status each_step(const Layout<R> *l, const modal_tled_step_task *task, int
             MODAL_TRY(launch<1>(l, s, stream, err));
         }
     }
-    last_step<<<blocks, REDUCE, 0, stream>>>(t, s, (Vector4<R> *)task->u, (Vector4<R> *)task->d, forces);
-    MODAL_TRY(modal_cuda_launched("tled_step: last step", err));
+    MODAL_TRY(modal_cuda::launch(last_step<R>, blocks, REDUCE, stream, "tled_step: last step", err, t, s, (Vector4<R> *)task->u,
+                                 (Vector4<R> *)task->d, forces));
 done:
     return status;
 }
@@ -232,8 +232,8 @@ modal_status one_launch(Layout<R> *l, const modal_tled_step_task *task, int64_t 
     s.gravity = task->gravity ? task->gravity + 3 * k : nullptr;
     s.signals = task->signals ? task->signals + k * t.n_signals : nullptr;
     MODAL_TRY(launch_resident(l, s, (int)n, forces, stream, err));
-    give_state<<<blocks, REDUCE, 0, stream>>>(t, l->state[1], (Vector4<R> *)task->u, (Vector4<R> *)task->d);
-    MODAL_TRY(modal_cuda_launched("tled_step: state", err));
+    MODAL_TRY(modal_cuda::launch(give_state<R>, blocks, REDUCE, stream, "tled_step: state", err, t, l->state[1],
+                                 (Vector4<R> *)task->u, (Vector4<R> *)task->d));
 done:
     return status;
 }
@@ -249,12 +249,11 @@ modal_status device_steps(Layout<R> *l, const modal_tled_step_task *task, int64_
     const Tables<R> &t = l->tables;
     const int blocks = (t.n_nodes + REDUCE - 1) / REDUCE;
     if (task->viscous) {
-        set_decays<<<(t.n_materials * MODAL_TLED_TERMS + 63) / 64, 64, 0, stream>>>(t, task->step, task->before);
-        MODAL_TRY(modal_cuda_launched("tled_step: Prony terms", err));
+        MODAL_TRY(modal_cuda::launch(set_decays<R>, (t.n_materials * MODAL_TLED_TERMS + 63) / 64, 64, stream,
+                                     "tled_step: Prony terms", err, t, task->step, task->before));
     }
-    take_state<<<blocks, REDUCE, 0, stream>>>(t, (const Vector4<R> *)task->u, (const Vector4<R> *)task->d, l->state[0],
-                                             l->stop, task->watch);
-    MODAL_TRY(modal_cuda_launched("tled_step: state", err));
+    MODAL_TRY(modal_cuda::launch(take_state<R>, blocks, REDUCE, stream, "tled_step: state", err, t, (const Vector4<R> *)task->u,
+                                 (const Vector4<R> *)task->d, l->state[0], l->stop, task->watch));
     if (l->way == EACH_STEP) MODAL_TRY(each_step(l, task, k, n, s, forces, stream, err));
     else MODAL_TRY(one_launch(l, task, k, n, s, forces, stream, err));
 done:
@@ -287,10 +286,10 @@ modal_status steps(Layout<R> *l, const modal_tled_step_task *task, int64_t k, in
     if (accounts) {
         const Account account = {factors, task->step, task->alpha, l->forces, task->work ? l->works : nullptr,
                                  task->reactions, s.touches};
-        account_step<<<blocks, REDUCE, 0, stream>>>(t, s, account, (const Vector4<R> *)task->d);
-        MODAL_TRY(modal_cuda_launched("tled_step: works", err));
-        if (task->work) add_works<<<1, REDUCE, 0, stream>>>(l->works, blocks, task->work);
-        MODAL_TRY(modal_cuda_launched("tled_step: works", err));
+        MODAL_TRY(modal_cuda::launch(account_step<R>, blocks, REDUCE, stream, "tled_step: works", err, t, s, account,
+                                     (const Vector4<R> *)task->d));
+        if (task->work) MODAL_TRY(modal_cuda::launch(add_works, 1, REDUCE, stream, "tled_step: works", err, l->works, blocks,
+                                                     task->work));
     }
 done:
     return status;

@@ -4,6 +4,7 @@
 #ifndef MODAL_KERNELS_TLED_STIFFEST_CUH
 #define MODAL_KERNELS_TLED_STIFFEST_CUH
 
+#include "kernels/cuda_launch.cuh"
 #include "kernels/tled_layout/tled_tables.cuh"
 
 namespace modal_tled {
@@ -114,10 +115,9 @@ template <class R> modal_status find_stiffest(const Stiff &t, const Vector4<R> *
     modal_status status = MODAL_OK;
     const int64_t n = t.n_tetrahedra + t.n_hexahedra;
     MODAL_TRY(modal_cuda_status(cudaMemsetAsync(largest, 0, sizeof *largest, stream), "tled_step: stiffest", err));
-    if (n > 0) add_stiffness<R><<<(unsigned)((n + 127) / 128), 128, 0, stream>>>(t, u);
-    MODAL_TRY(modal_cuda_launched("tled_step: stiffest", err));
-    if (n > 0) largest_stiffness<<<(unsigned)((t.n_nodes + 255) / 256), 256, 0, stream>>>(t, (unsigned long long *)largest);
-    MODAL_TRY(modal_cuda_launched("tled_step: stiffest", err));
+    if (n > 0) MODAL_TRY(modal_cuda::launch(add_stiffness<R>, (n + 127) / 128, 128, stream, "tled_step: stiffest", err, t, u));
+    if (n > 0) MODAL_TRY(modal_cuda::launch(largest_stiffness, (t.n_nodes + 255) / 256, 256, stream, "tled_step: stiffest", err, t,
+                                            (unsigned long long *)largest));
 done:
     return status;
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "kernels/tled_layout/tled_tables.cuh"
+#include "kernels/tled_step/tled_approximate.cuh"
 
 namespace modal_tled {
 
@@ -43,21 +44,8 @@ template <class R> __device__ __forceinline__ Vector3<R> times(const R m[9], Vec
             m[6] * v.x + m[7] * v.y + m[8] * v.z};
 }
 
-// 1 / x and x^(-2/3) to about one unit in the last place; float32 on the special function units.
-__device__ __forceinline__ float inverse(float x)
-{
-    float y;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
+// 1 / x and x^(-2/3) to about one unit in the last place; of float in tled_approximate.cuh.
 __device__ __forceinline__ double inverse(double x) { return 1 / x; }
-__device__ __forceinline__ float power_minus_two_thirds(float x)
-{
-    float log, power;
-    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(log) : "f"(x));
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(-2.0f / 3 * log));
-    return power;
-}
 __device__ __forceinline__ double power_minus_two_thirds(double x)
 {
     const double c = rcbrt(x);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of a cooperative launch as fibers of one processor. A fiber runs until it waits for others; which goes on then
-// is shuffled by EMULATED_SEED at every turn, so where a barrier is missing, results differ from seed to seed. Shared memory is
-// NaN at first, and ends where it ends: with AddressSanitizer what is read or written beyond it is found.
+// The threads of a launch as fibers of one processor: of all its blocks, where they wait for each other, else of one block
+// after the other, in any order. A fiber runs until it waits for others; which goes on then is shuffled by EMULATED_SEED at every
+// turn, so where a barrier is missing, results differ from seed to seed. Shared memory that a launch sizes is NaN at first, and ends
+// where it ends: with AddressSanitizer what is read or written beyond it is found.
 //
 //   EMULATED_SEED=n     the order; the same n, the same order
 //   EMULATED_SKIP=n     for the test of this: barriers of blocks are left out, of every 64 a thread comes to the n-th
+//   EMULATED_APART=1    no two blocks fit on the device at a time
+//   EMULATED_OVERLAPS=1 a launch may begin before the one before it ends, as from 9.0 on (it does not)
 //
 // It says nothing of speed, of registers, or of what a GPU's memory model allows beyond such orders.
 #include <cuda_runtime.h>
@@ -13,7 +16,6 @@
 #include <vector>
 
 #include "kernels/cuda_machine.h"
-#include "kernels/reduced_step/reduced_step.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
@@ -55,7 +57,7 @@ struct fiber {
     uint64_t until, barriers;
     emulated_index thread, block_index;
     block *own;
-    bool done;
+    bool done, polls;
 };
 
 std::vector<fiber> fibers;
@@ -65,9 +67,7 @@ fiber *running;
 void *scheduler;
 uint64_t state; // of the order
 int skip = -1;
-void (*kernel)(const modal_step_task, int64_t);
-const modal_step_task *task;
-int64_t size;
+const std::function<void()> *kernel;
 
 [[noreturn]] void fail(const char *what)
 {
@@ -113,7 +113,7 @@ void body()
 #ifdef __SANITIZE_ADDRESS__
     __sanitizer_finish_switch_fiber(NULL, &main_bottom, &main_bytes);
 #endif
-    kernel(*task, size);
+    (*kernel)();
     running->done = true;
     leave();
 }
@@ -124,6 +124,7 @@ void resume(fiber *f)
 {
     running = f;
     f->waits_for = NULL;
+    f->polls = false;
     emulated.thread = f->thread;
     emulated.block = f->block_index;
     emulated.shared = f->own->shared;
@@ -154,44 +155,49 @@ bool run_warp(fiber *lanes)
             fiber *f = &lanes[order[(uint64_t)i]];
             if (!goes_on(*f)) continue;
             resume(f);
-            again = moved = true;
+            if (!f->polls) again = moved = true;
         }
     }
     return moved;
 }
 
+// Threads of a block, with those that fill its last warp, who have nothing to do.
+unsigned lanes_of(unsigned threads) { return (threads + WARP - 1) / WARP * WARP; }
+
 bool run_block(fiber *own, unsigned threads)
 {
-    const any_order order(threads / WARP);
+    const any_order order(lanes_of(threads) / WARP);
     bool moved = false;
-    for (unsigned w = 0; w < threads / WARP; w++) moved |= run_warp(&own[order[w] * WARP]);
+    for (unsigned w = 0; w < lanes_of(threads) / WARP; w++) moved |= run_warp(&own[order[w] * WARP]);
     return moved;
 }
 
-void begin(unsigned n_blocks, unsigned threads, size_t bytes)
+void begin(unsigned first_block, unsigned n_blocks, unsigned threads, size_t bytes)
 {
+    const size_t lanes = lanes_of(threads);
     grid = meeting{};
     blocks.assign(n_blocks, block{});
     for (block &b : blocks) {
-        b.warps.assign(threads / WARP, warp{});
+        b.warps.assign(lanes / WARP, warp{});
         b.shared = (double *)malloc(bytes);
-        if (!b.shared) fail("no memory");
-        memset(b.shared, 0xff, bytes);
+        if (!b.shared && bytes > 0) fail("no memory");
+        memset((void *)b.shared, 0xff, bytes);
     }
-    while (fibers.size() < (size_t)n_blocks * threads) {
+    while (fibers.size() < n_blocks * lanes) {
         fiber f{};
         f.stack = (char *)mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (f.stack == MAP_FAILED) fail("no memory");
         fibers.push_back(f);
     }
-    for (size_t i = 0; i < (size_t)n_blocks * threads; i++) {
+    for (size_t i = 0; i < n_blocks * lanes; i++) {
         fiber *f = &fibers[i];
         char *stack = f->stack;
         *f = fiber{};
         f->stack = stack;
-        f->thread.x = (unsigned)(i % threads);
-        f->block_index.x = (unsigned)(i / threads);
-        f->own = &blocks[i / threads];
+        f->thread.x = (unsigned)(i % lanes);
+        f->block_index.x = first_block + (unsigned)(i / lanes);
+        f->own = &blocks[i / lanes];
+        f->done = i % lanes >= threads;
 #ifdef __SANITIZE_ADDRESS__
         __asan_unpoison_memory_region(stack, STACK); // what the last kernel's frames left
 #endif
@@ -200,6 +206,23 @@ void begin(unsigned n_blocks, unsigned threads, size_t bytes)
         top[6] = (void *)body;
         f->top = top;
     }
+}
+
+void run(unsigned n_blocks, unsigned threads)
+{
+    const size_t lanes = lanes_of(threads);
+    for (bool left = true; left;) {
+        bool moved = false;
+        left = false;
+        const any_order of_blocks(n_blocks);
+        for (unsigned b = 0; b < n_blocks; b++) {
+            fiber *own = &fibers[of_blocks[b] * lanes];
+            while (run_block(own, threads)) moved = true;
+        }
+        for (size_t i = 0; i < n_blocks * lanes; i++) left |= !fibers[i].done;
+        if (left && !moved) fail("no thread can go on: some wait where others never come");
+    }
+    for (block &b : blocks) free(b.shared);
 }
 
 } // namespace
@@ -225,33 +248,34 @@ int emulated_block(int x)
 
 void emulated_grid() { meet(&grid, (uint64_t)emulated.grid_size.x * emulated.block_size.x); }
 
-cudaError_t cudaLaunchCooperativeKernel(const void *function, unsigned n_blocks, unsigned threads, void **arguments, size_t bytes,
-                                        cudaStream_t)
+void emulated_poll()
+{
+    running->polls = true;
+    leave();
+}
+
+void *emulated_shared_of(unsigned block) { return blocks[block].shared; }
+
+void emulated_launch(const std::function<void()> &function, unsigned n_blocks, unsigned threads, size_t bytes, bool together)
 {
     if (state == 0) {
         const char *seed = getenv("EMULATED_SEED"), *without = getenv("EMULATED_SKIP");
         state = (uint64_t)(seed ? atoll(seed) : 1) * 0x9e3779b97f4a7c15u | 1;
         if (without) skip = atoi(without);
     }
-    kernel = (void (*)(const modal_step_task, int64_t))function;
-    task = (const modal_step_task *)arguments[0];
-    size = *(const int64_t *)arguments[1];
+    kernel = &function;
     emulated.block_size.x = threads;
     emulated.grid_size.x = n_blocks;
-    begin(n_blocks, threads, bytes);
-    for (bool left = true; left;) {
-        bool moved = false;
-        left = false;
-        const any_order of_blocks(n_blocks);
-        for (unsigned b = 0; b < n_blocks; b++) {
-            fiber *own = &fibers[of_blocks[b] * threads];
-            while (run_block(own, threads)) moved = true;
-        }
-        for (size_t i = 0; i < (size_t)n_blocks * threads; i++) left |= !fibers[i].done;
-        if (left && !moved) fail("no thread can go on: some wait where others never come");
+    if (together) {
+        begin(0, n_blocks, threads, bytes);
+        run(n_blocks, threads);
+        return;
     }
-    for (block &b : blocks) free(b.shared);
-    return cudaSuccess;
+    const any_order order(n_blocks);
+    for (unsigned b = 0; b < n_blocks; b++) {
+        begin((unsigned)order[b], 1, threads, bytes);
+        run(1, threads);
+    }
 }
 
 // Of an operation's launch, under the names that tests/emulate.cmake gives.
@@ -259,29 +283,17 @@ extern "C" modal_status modal_emulated_machine(modal_cuda_machine *machine, moda
 {
     *machine = modal_cuda_machine{};
     machine->n_multiprocessors = EMULATED_MULTIPROCESSORS;
+    machine->overlaps = getenv("EMULATED_OVERLAPS") != NULL;
     machine->shared = EMULATED_SHARED;
     machine->shared_block = EMULATED_SHARED_BLOCK;
     return MODAL_OK;
 }
 
-// The operation of the CPU's back end in the program that checks it. EMULATED_SUM: at the end, a hash of all states on stderr.
+// EMULATED_SUM: at the end, a hash of all states on stderr.
 static uint64_t hash = 1469598103934665603u;
-static void add(const void *data, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++) hash = (hash ^ ((const unsigned char *)data)[i]) * 1099511628211u;
-}
 static void say() { fprintf(stderr, "states %016llx\n", (unsigned long long)hash); }
-
-extern "C" modal_status modal_emulated_reduced_step(const modal_step_task *t, modal_stream *stream, modal_error *err);
-extern "C" modal_status __wrap_modal_reduced_step_cpu(const modal_step_task *t, modal_stream *stream, modal_error *err)
+void emulated_add(const void *data, size_t bytes)
 {
     static const bool said = getenv("EMULATED_SUM") && atexit(say) == 0;
-    const modal_status status = modal_emulated_reduced_step(t, stream, err);
-    for (int32_t i = 0; said && i < t->n_objects; i++) {
-        const modal_step_object *o = &t->objects[i];
-        for (const double *x : {(const double *)t->q, (const double *)t->v, (const double *)t->a, (const double *)t->lag})
-            add(x + o->coordinates, (size_t)o->n_modes * sizeof *x);
-        add(&t->measures[i], sizeof t->measures[i]);
-    }
-    return status;
+    for (size_t i = 0; said && i < bytes; i++) hash = (hash ^ ((const unsigned char *)data)[i]) * 1099511628211u;
 }
