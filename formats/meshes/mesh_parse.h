@@ -15,6 +15,8 @@ modal_status modal_mesh_parse(const char *data, int64_t length, const char *name
                               modal_volume_mesh *mesh, modal_error *err);
 modal_status modal_msh_parse(const char *data, int64_t length, const char *name,
                              modal_volume_mesh *mesh, modal_error *err);
+/* Like modal_msh_parse, of the caller's memory, which it reads once and forgets meanwhile (modal_text_let_go). */
+modal_status modal_msh_parse_passing(char *data, int64_t length, const char *name, modal_volume_mesh *mesh, modal_error *err);
 modal_status modal_veg_parse(const char *data, int64_t length, const char *name,
                              modal_volume_mesh *mesh, modal_error *err);
 modal_status modal_medit_parse(const char *data, int64_t length, const char *name,

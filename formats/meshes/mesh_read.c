@@ -118,7 +118,9 @@ modal_status modal_mesh_read(const char *path, modal_volume_mesh *mesh, modal_er
     if (has_extension(path, ".node") || has_extension(path, ".ele") || has_extension(path, ".face"))
         return read_tetgen(path, mesh, err);
     modal_status status = modal_file_load(path, &data, &length, err);
-    if (status == MODAL_OK) status = modal_mesh_parse(data, length, path, mesh, err);
+    if (status == MODAL_OK) status = find_parser(data, length, path) == modal_msh_parse
+                                         ? modal_msh_parse_passing(data, length, path, mesh, err)
+                                         : modal_mesh_parse(data, length, path, mesh, err);
     modal_free(&data);
     return status;
 }

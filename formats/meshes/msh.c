@@ -391,6 +391,7 @@ static modal_status read_nodes_2(msh_reader *reader)
     MODAL_TRY(allocate_nodes(reader, count));
     for (int64_t i = 0; i < count; i++) {
         reader->text.subject = NULL;
+        modal_text_let_go(&reader->text);
         MODAL_TRY(read_node_tag(reader));
         MODAL_TRY(read_coordinates(reader, reader->mesh->nodes + 3 * i, 0));
     }
@@ -423,12 +424,14 @@ static modal_status read_node_block(msh_reader *reader, int64_t count)
     const int64_t first = mesh->n_nodes;
     for (int64_t i = first; i < first + n; i++) {
         text->subject = NULL;
+        modal_text_let_go(text);
         MODAL_TRY(read_node_tag(reader));
         MODAL_TRY(reader->version == 40 ? read_coordinates(reader, mesh->nodes + 3 * i, parametric ? dimension : 0)
                                         : encoding->end_record(text));
     }
     for (int64_t i = first; i < first + n && reader->version == 41; i++) {
         text->number = mesh->node_tags[i];
+        modal_text_let_go(text);
         MODAL_TRY(read_coordinates(reader, mesh->nodes + 3 * i, parametric ? dimension : 0));
     }
 done:
@@ -531,7 +534,7 @@ static modal_status read_section(msh_reader *reader, int *seen)
         goto done;
     }
     MODAL_TRY(section->read(reader));
-    MODAL_TRY(read_section_end(text, name, length));
+    MODAL_TRY(read_section_end(text, section->name, length)); /* the name in the text may be forgotten by now */
     *seen |= section->mark;
 done:
     return status;
@@ -572,12 +575,12 @@ done:
     return status;
 }
 
-modal_status modal_msh_parse(const char *data, int64_t length, const char *name,
-                             modal_volume_mesh *mesh, modal_error *err)
+static modal_status parse(const char *data, int64_t length, int passing, const char *name, modal_volume_mesh *mesh, modal_error *err)
 {
     memset(mesh, 0, sizeof *mesh);
     msh_reader reader = {.mesh = mesh, .last_volume = -1};
     modal_text_init(&reader.text, name, data, length, err);
+    reader.text.passing = passing;
     modal_status status = read_file(&reader);
     if (status == MODAL_ERROR_MEMORY) modal_error_context(err, "%s", name);
     modal_tag_table_free(&reader.node_table);
@@ -593,4 +596,15 @@ modal_status modal_msh_parse(const char *data, int64_t length, const char *name,
     modal_group_builder_free(&reader.groups);
     if (status != MODAL_OK) modal_volume_mesh_free(mesh);
     return status;
+}
+
+modal_status modal_msh_parse(const char *data, int64_t length, const char *name,
+                             modal_volume_mesh *mesh, modal_error *err)
+{
+    return parse(data, length, 0, name, mesh, err);
+}
+
+modal_status modal_msh_parse_passing(char *data, int64_t length, const char *name, modal_volume_mesh *mesh, modal_error *err)
+{
+    return parse(data, length, 1, name, mesh, err);
 }

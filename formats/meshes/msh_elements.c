@@ -22,6 +22,7 @@ static modal_status read_element_tag(msh_reader *reader)
     int64_t tag;
     int32_t earlier;
     text->subject = NULL;
+    modal_text_let_go(text);
     MODAL_TRY(reader->version < 41 ? reader->encoding->read_int(text, "element number", &tag)
                                    : reader->encoding->read_size(text, "element number", &tag));
     text->subject = "element";

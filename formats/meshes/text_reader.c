@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -82,6 +83,18 @@ modal_status modal_text_beside(const modal_text *text, const char *name, int64_t
 }
 
 /* ---- messages ---- */
+
+void modal_text_let_go(modal_text *text)
+{
+    enum { STEP = 4 << 20 };
+    if (!text->passing || text->position - text->let_go < STEP) return;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t begin = ((uintptr_t)(text->data + text->let_go) + page - 1) / page * page;
+    const uintptr_t end = (uintptr_t)(text->data + text->position) / page * page;
+    /* private memory of malloc; where the system keeps it nothing is lost */
+    if (end > begin) madvise((void *)begin, end - begin, MADV_DONTNEED);
+    text->let_go = text->position;
+}
 
 void modal_text_init(modal_text *text, const char *name, const char *data, int64_t length,
                      modal_error *err)

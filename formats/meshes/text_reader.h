@@ -36,11 +36,17 @@ typedef struct modal_text {
     int continuations;   /* a backslash at the end of a line joins the next one to it */
     const char *subject; /* what is being read, e.g. "element", or NULL ... */
     int64_t number;      /* ... and the user's number of it, both for messages */
+    int passing;         /* data is the reader's own, of modal_file_load, and is read once: modal_text_let_go may forget it */
+    int64_t let_go;      /* bytes that it has forgotten */
 } modal_text;
 
 /* Starts at the first byte, after a UTF-8 byte order mark where there is one. */
 void modal_text_init(modal_text *text, const char *name, const char *data, int64_t length,
                      modal_error *err);
+
+/* Gives memory of the text in front of `position` back to the system, some megabytes at a time, where the text is passing; their bytes
+ * are 0 then. Between records of long sections: what is read takes the room of what was read. */
+void modal_text_let_go(modal_text *text);
 
 /* Records `NAME:LINE: SUBJECT NUMBER: message` (or `NAME: byte OFFSET: ...`) as
  * MODAL_ERROR_INPUT, which it returns. */

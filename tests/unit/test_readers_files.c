@@ -9,17 +9,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "formats/meshes/bou.h"
 #include "formats/meshes/mesh_parse.h"
 #include "formats/meshes/mesh_read.h"
+#include "formats/meshes/msh_write.h"
 #include "formats/meshes/obj.h"
 #include "formats/meshes/text_reader.h"
 #include "lib/base/memory.h"
 #include "tests/unit/counted_blocks.h"
 #include "tests/unit/readers_compare.h"
+#include "tests/unit/test_mesh_helpers.h"
 
 #define FOLDER MODAL_SOURCE_DIR "/tests/files"
 
@@ -375,6 +378,57 @@ static void test_failing_allocations(void **state)
     fail_every_allocation("good.bou", FOLDER "/good.bou");
 }
 
+static void assert_same_mesh(const modal_volume_mesh *a, const modal_volume_mesh *b)
+{
+    assert_int_equal(a->n_nodes, b->n_nodes);
+    assert_int_equal(a->n_elements, b->n_elements);
+    assert_memory_equal(a->nodes, b->nodes, 24 * (size_t)a->n_nodes);
+    assert_memory_equal(a->node_tags, b->node_tags, 8 * (size_t)a->n_nodes);
+    assert_memory_equal(a->element_type, b->element_type, (size_t)a->n_elements);
+    assert_memory_equal(a->element_nodes, b->element_nodes, 4 * (size_t)a->element_offsets[a->n_elements]);
+    assert_memory_equal(a->element_tags, b->element_tags, 8 * (size_t)a->n_elements);
+}
+
+/* A file of which memory is let go while it is read gives the same mesh, text and binary, and so does an error at its end. */
+static void test_passing_text(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/passing-XXXXXX";
+    modal_volume_mesh block, whole, passed;
+    modal_error err = {0};
+    close(mkstemp(path));
+    make_block(&block, 36, 0.2);
+    for (int binary = 0; binary < 2; binary++) {
+        char *data = NULL;
+        int64_t length = 0, forgotten = 0;
+        assert_int_equal(modal_msh_write(path, &block, binary, &err), MODAL_OK);
+        assert_int_equal(modal_file_load(path, &data, &length, &err), MODAL_OK);
+        assert_true(length > INT64_C(10) << 20);
+        if (modal_mesh_parse(data, length, path, &whole, &err) != MODAL_OK) fail_msg("%s", err.message);
+        assert_same_mesh(&whole, &block);
+        if (modal_msh_parse_passing(data, length, path, &passed, &err) != MODAL_OK) fail_msg("%s", err.message);
+        assert_same_mesh(&passed, &block);
+        modal_volume_mesh_free(&passed);
+        for (int64_t i = 8192; i < INT64_C(4) << 20; i++) forgotten += data[i] == 0;
+        assert_true(binary || forgotten > INT64_C(3) << 20);
+        modal_free(&data);
+        if (modal_mesh_read(path, &passed, &err) != MODAL_OK) fail_msg("%s", err.message);
+        assert_same_mesh(&passed, &whole);
+        modal_volume_mesh_free(&passed);
+        modal_volume_mesh_free(&whole);
+        assert_int_equal(truncate(path, length - 40), 0);
+        modal_error other = {0};
+        assert_int_equal(modal_file_load(path, &data, &length, &err), MODAL_OK);
+        assert_int_equal(modal_mesh_parse(data, length, path, &whole, &other), MODAL_ERROR_INPUT);
+        modal_free(&data);
+        assert_int_equal(modal_mesh_read(path, &passed, &err), MODAL_ERROR_INPUT);
+        assert_string_equal(err.message, other.message); /* with its line */
+        err = (modal_error){0};
+    }
+    modal_volume_mesh_free(&block);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -382,6 +436,7 @@ int main(void)
         cmocka_unit_test(test_every_bad_file_is_in_the_table),
         cmocka_unit_test(test_truncated_files),
         cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_passing_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
