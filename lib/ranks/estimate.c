@@ -17,8 +17,8 @@ enum { SAMPLES = 20000, LEAF = 32, MOST_DEPTH = 64 };
 /* Fitted: MUMPS' bytes for an entry of the factor; GAMG's for a node and for a block of K, and what is kept of it, which takes more
  * while it is made. */
 static const double factor_bytes = 12, grid_bytes[2] = {4000, 150}, cycle_bytes[2] = {2200, 45}, cycle_made = 1.4;
-/* On several ranks hypre makes GAMG's products in less; what libraries take once they compute, and MPI once it has sent. */
-static const double grid_several = 0.85, started_bytes = 8e6, sending_bytes = 6e6;
+/* What libraries take once they compute, and MPI once it has sent. */
+static const double started_bytes = 8e6, sending_bytes = 6e6;
 
 /* ---- neighbours ---- */
 
@@ -245,7 +245,7 @@ void ranks_estimate(const ranks_size *size, int32_t n_modes, int n_ranks, modal_
     const double symmetric = own * (76 * half + 16), whole = own * 108 * size->blocks;
     /* three more modes than are asked for: the basis, and the pairs */
     const double lanczos = 24 * own * (double)(ranks_lanczos_vectors(n_modes + 3) + n_modes + 3);
-    const double grid = own * (grid_bytes[0] + grid_bytes[1] * size->blocks) * (n_ranks > 1 ? grid_several : 1);
+    const double grid = own * (grid_bytes[0] + grid_bytes[1] * size->blocks);
     /* of several ranks each keeps a range of the mesh beside its piece */
     const double base = size->resident - size->mesh_bytes * (1 - 1.0 / n_ranks) + started_bytes + (n_ranks > 1 ? sending_bytes : 0);
     const double cycle = own * (cycle_bytes[0] + cycle_bytes[1] * size->blocks);

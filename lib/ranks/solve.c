@@ -117,6 +117,7 @@ modal_status ranks_plan(const modal_solid *solid, const modal_ranks_options *opt
     double mass, volume;
     MODAL_TRY(modal_fem_number(&solid->mesh, solid->fixed_nodes, solid->fixed_components, solid->n_fixed_nodes, &numbers, err));
     MODAL_TRY(ranks_check_solid(solid, &mass, &volume, err));
+    malloc_trim(0); /* as before a run */
     MODAL_TRY(ranks_measure_size(solid, &numbers, volume, &size, err));
     for (int i = 0; i < n; i++) ranks_estimate(&size, options->n_modes, n_ranks[i], &estimates[i]);
 done:
