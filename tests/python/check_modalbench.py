@@ -107,6 +107,19 @@ assert "Eastern hemlock" in table and "modal_sum" in table and "quick" in table,
 subprocess.run([sys.executable, source / "tests/bench/format_rings.py", "all.json", "rings.md"], check=True)
 table = pathlib.Path("rings.md").read_text()
 assert table.count("| packed ring |") == 2 and "| 1,024 | pair_sum |" in table, table  # times, errors
+made = "<!-- made by tests/bench/tled_results.py: cpu -->"
+pathlib.Path("tled.md").write_text(f"kept before\n{made}\nold\n<!-- end of what is made -->\nkept after\n")
+subprocess.run([sys.executable, source / "tests/bench/tled_results.py", "all.json", "tled.md"], check=True)
+table = pathlib.Path("tled.md").read_text()
+assert table.startswith(f"kept before\n{made}\n") and table.endswith("<!-- end of what is made -->\nkept after\n") and "old" not in table, table
+# operations of a tetrahedron and a hexahedron as they were counted by hand: 9 ways, 45 + 45 gradients and forces, 129 stress, 21 sums; bytes: what is held, and state
+rows = [row.split(" | ") for row in table.split("\n") if row.startswith("| cube")]
+assert {row[3] for row in rows if row[:2] == ["| cube, 3 cells, T4", "tled_step"]} == {"249"}, table
+assert {row[3] for row in rows if row[:2] == ["| cube, 4 cells, H8", "tled_step"]} == {"757"}, table
+assert all(row[-1] in ("memory |", "arithmetic |", "waiting |") for row in rows), table
+assert len(rows) == len(tables["tled"]) == table.count("\n| tled_step"), table
+pathlib.Path("tled.md").write_text("a page without the lines")
+assert subprocess.run([sys.executable, source / "tests/bench/tled_results.py", "all.json", "tled.md"], capture_output=True).returncode == 1
 for name, what, where in (("geometry shader and blending, OpenGL", "curvature by geometry shader and blending", "rings, saddle 200k, irregular, shuffled"),
                           ("instances of tessellated patches", "all pairs by instances of tessellated patches", "nbody")):
     drawn = [row for row in tables[where] if row["name"] == name]

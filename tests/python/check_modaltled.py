@@ -236,6 +236,10 @@ def check_bad_input():
                         (["--young", 0, "--poisson", 0.3, "--density", 1], "E must be > 0"),
                         (["--young", 1e4, "--poisson", 0.3, "--density", 0], "rho must be > 0")):
         check(said in move("b.msh", good, code=3, material=words), words)
+    late = {"step": 1e-4, "duration": 1e-3, "at_steps": [3, 11]}
+    check("after the last of 10 steps" in move("b.msh", late, code=3), "a frame after the end")
+    move("b.msh", {**late, "at_steps": [3, 10]})
+    check(np.array_equal(result("times"), 1e-4 * np.array([3, 10])), result("times"))
     twice = {"probes": [{"name": "a", "nodes": "low"}], "contacts": [{"name": "a", "sphere": [9, 9, 9], "radius": 1}]}
     check("have one name, a" in move("b.msh", {**good, **twice}, code=3), "probes of one name")
     check("not displaced" not in move("b.msh", {**good, "forces": [{"nodes": "low", "force": [0, 0, 1]}]}, "--fixed", "low"), "")

@@ -344,6 +344,9 @@ def check_steady():
     check(np.abs(result("displacements")[-1] - exact).max() < 3e-6 * top, "half of twice the stiffness")
     err = move("g.msh", {**loads, "until": "steady", "duration": 0.02}, {}, *rest, "float64", code=5)
     check("not steady" in err, err)
+    swings = {"forces": [{**loads["forces"][0], "curve": {"sine": {"frequency": 1}}}]}
+    err = move("g.msh", {**swings, "until": "steady", "duration": 0.02}, {}, *rest, "float64", code=5)
+    check("what acts changes until then" in err, err)
     for key, value in (("step", 1e-4), ("fps", 5), ("damping", {"alpha": 1}), ("until", "now"), ("accuracy", 2)):
         err = move("g.msh", {**loads, "until": "steady", "duration": 1, key: value}, {}, code=3)
         check(key in err, err)

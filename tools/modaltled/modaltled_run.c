@@ -217,6 +217,9 @@ static modal_status relax(run *w, modal_error *err)
     MODAL_TRY(make_frame(w, err));
     MODAL_TRY(modal_tled_frames_wait(w->frames, err));
     const double largest = sqrt(w->largest_square);
+    if (r.radius == 1) /* no look was at loads that stay */
+        MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "%s: not steady within duration, %lld steps: what acts changes until then; curves must end before",
+                   w->r->scene_path, (long long)r.steps);
     tool_note(w->t, "%s after %lld steps, error about %.3g m, %.3g of the largest displacement", r.converged ? "steady" : "not steady",
               (long long)r.steps, r.error, largest > 0 ? r.error / largest : 0.0);
     if (!r.converged)

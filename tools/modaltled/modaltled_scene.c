@@ -264,6 +264,9 @@ static modal_status plan_frames(tool *t, const modaltled_request *r, modaltled_c
         if (i > 0 && c->frames[i] <= c->frames[i - 1])
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: fps: two frames within one step of %g s, %g", r->scene_path, c->step, s->fps);
     }
+    if (s->n_at > 0 && s->at[s->n_at - 1] > c->n_steps)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: at_steps: after the last of %lld steps of %.6g s in duration, %lld", r->scene_path,
+                   (long long)c->n_steps, c->step, (long long)s->at[s->n_at - 1]);
     if (c->frames[c->n_frames - 1] > c->n_steps) c->n_steps = c->frames[c->n_frames - 1];
 done:
     return status;
