@@ -189,9 +189,12 @@ static modal_status check_memory(const modal_octree_request *r, int64_t n_sample
     if (n_samples >= MODAL_OCTREE_MOST)
         return modal_error_set(err, MODAL_ERROR_MEMORY, "%lld samples, at most %d; a resolution of %lld has room", (long long)n_samples,
                                MODAL_OCTREE_MOST - 1, (long long)((double)r->resolution * sqrt(MODAL_OCTREE_MOST / (double)n_samples) / 2));
-    if (r->memory_limit > 0 && bytes > (double)r->memory_limit)
-        return modal_error_set(err, MODAL_ERROR_MEMORY, "--memory-limit: %lld samples need %.0f bytes, of %lld", (long long)n_samples, bytes,
-                               (long long)r->memory_limit);
+    if (r->memory_limit > 0 && bytes > (double)r->memory_limit) {
+        double half = (double)r->resolution, fits = bytes; /* a quarter of the samples each */
+        while (fits > (double)r->memory_limit && half > 8) half /= 2, fits /= 4;
+        return modal_error_set(err, MODAL_ERROR_MEMORY, "--memory-limit: %lld samples need %.0f bytes, of %lld; a resolution of %.0f needs about %.0f",
+                               (long long)n_samples, bytes, (long long)r->memory_limit, half, fits);
+    }
     return MODAL_OK;
 }
 

@@ -2,6 +2,7 @@
 """Octree textures. usage: check_octree.py BIN_FOLDER REPOSITORY
 modaltex build, paint and sample beside an own computation; neighbours along the surface; the same bytes for any number of threads; the rules of formats/octree.md by
 modalinfo --check and by the validator, with a file broken for each; what is refused."""
+import json
 import os
 import shutil
 import struct
@@ -353,6 +354,33 @@ def check_threads():
     must('"samples"' in got.stdout and "points a side" in got.stderr, got)
 
 
+def check_measures(points, faces):
+    """Where the surface is bent within two cells, and how far a texture is from what was painted, beside own look-ups."""
+    def report(*words):
+        run("modaltex", *words, "-f", "-q", "--report", "r.json")
+        with open("r.json", encoding="utf-8") as f:
+            return json.load(f)
+
+    fine_points, fine_faces = sphere(96, 48)  # of radius 1/2
+    small = fine_points * 0.1 + [4, 0, 0]  # and one of 1/20 beside it
+    write_ply("two.ply", np.vstack([fine_points, small]), np.vstack([fine_faces, fine_faces + len(fine_points)]))
+    for resolution, least, most in ((16, 0.0098, 0.0101), (8, 0.98, 1), (256, 0, 0)):  # two cells: 0.30, 1.1, 0.013 m
+        r = report("build", "two.ply", "x.h5", "--resolution", resolution)
+        must(least <= r["tight_share"] <= most, "share that is bent", resolution, r["cell"], r["tight_share"])
+    os.remove("x.h5")
+    colours = rng.integers(0, 256, (len(points), 3)).astype(int)
+    write_ply("colours.ply", points, faces, [tuple(map(int, c)) for c in colours])
+    for resolution in (16, 256):
+        run("modaltex", "build", "s.ply", "c0.h5", "--resolution", resolution, "-q", "-f")
+        d = report("paint", "c0.h5", json_file("l.json", '{"layers": [{"kind": "colours", "file": "colours.ply"}]}'), "c1.h5")["differences"]
+        run("modaltex", "sample", "c1.h5", "s.ply", "v.ply", "-f", "-q")
+        v = read_ply("v.ply")
+        off = np.stack([v[k] for k in ("red", "green", "blue")], 1).astype(float) - colours
+        psnr = 10 * np.log10(255**2 / (off**2).mean())
+        must(len(d) == 1 and d[0]["kind"] == "colours" and d[0]["vertices"] == len(points) and d[0]["largest"] == np.abs(off).max(), d, np.abs(off).max())
+        must(abs(d[0]["psnr"] - psnr) < 1e-6 and (resolution < 256 or psnr > 25), "PSNR", d, psnr)
+
+
 def check_neighbours(points, faces):
     """Those of a sphere are all that are side by side; the areas are the surface's."""
     for j in (1, 2):
@@ -450,7 +478,8 @@ def check_refused(points, faces):
     run("modaltex", "build", "s.ply", "x.h5", "--n", 3, code=2, says="--n: not 2, 4 or 8, 3")
     run("modaltex", "build", "s.ply", "x.h5", "--resolution", 7, code=2, says="--resolution: ")
     run("modaltex", "build", "s.ply", "x.h5", "--channels", "rgb", code=2, says="--channels: not rgba8, float or float3, rgb")
-    run("modaltex", "build", "s.ply", "x.h5", "--resolution", 1024, "--memory-limit", "1M", code=4, says="--memory-limit: ")
+    run("modaltex", "build", "s.ply", "x.h5", "--resolution", 1024, "--memory-limit", "1M", code=4, says="; a resolution of 32 needs about ")
+    run("modaltex", "build", "s.ply", "fits.h5", "--resolution", 32, "--memory-limit", "1M")
     run("modaltex", "build", "s.ply", "t.h5", code=2, says="t.h5: ")
     run("modaltex", "sample", "t.h5", "s.ply", "x.ply", "--filter", "cubic", code=2, says="--filter: not trilinear or nearest, cubic")
     run("modaltex", "sample", "s.ply", "s.ply", "x.ply", code=3, says="s.ply: ")
@@ -493,6 +522,7 @@ def main():
         check_mipmaps(points, faces)
         check_threads()
         check_basis()
+        check_measures(points, faces)
         check_neighbours(points, faces)
         check_broken()
         check_refused(points, faces)

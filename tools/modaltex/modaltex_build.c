@@ -8,6 +8,7 @@
 #include "lib/base/memory.h"
 #include "lib/octree/build.h"
 #include "lib/octree/connect.h"
+#include "lib/octree/measures.h"
 #include "lib/octree/mipmaps.h"
 #include "tools/common/commit.h"
 #include "tools/common/inputs.h"
@@ -64,17 +65,20 @@ done:
 }
 
 /* What it became, for the user and the report. */
-static modal_status tell(tool *t, const modal_octree *o, int64_t n_flat, modal_error *err)
+static modal_status tell(tool *t, const modal_surface_mesh *surface, const modal_octree *o, int64_t n_flat, modal_error *err)
 {
-    double neighbours = 0;
+    double neighbours = 0, tight = 0;
     const int bits = modal_octree_bits(o), asked = t->verbose || tool_count(&t->arguments, "report");
-    const modal_status status = asked ? modal_octree_neighbours(o, &neighbours, err) : MODAL_OK; /* it takes as long as a part of the tree */
+    modal_status status = asked ? modal_octree_neighbours(o, &neighbours, err) : MODAL_OK; /* it takes as long as a part of the tree */
+    if (status == MODAL_OK && asked) status = modal_octree_tight_share(surface, ldexp(o->size, -bits), &tight, err);
     if (status != MODAL_OK) return status;
     if (n_flat > 0) tool_warn(t, "%lld triangles without area, left out", (long long)n_flat);
     tool_note(t, "%d points a side, %.3g m apart: %lld cells of the surface, %lld samples, %lld nodes", 1 << bits, ldexp(o->size, -bits), (long long)o->n_cells,
               (long long)o->n_samples, (long long)o->n_nodes);
     tool_detail(t, "%.2f of 26 neighbours of a sample are there; without the corners for trilinear look-ups %lld samples would do", neighbours,
                 (long long)o->n_cells);
+    tool_detail(t, "%.2f %% of the surface has a curvature radius below two cells", 100 * tight);
+    json_object_set_new(t->report, "tight_share", json_real(tight));
     json_object_set_new(t->report, "points_a_side", json_integer(1 << bits));
     json_object_set_new(t->report, "cell", json_real(ldexp(o->size, -bits)));
     json_object_set_new(t->report, "cells", json_integer(o->n_cells));
@@ -144,7 +148,7 @@ int modaltex_build(int argc, char **argv)
     MODAL_TRY(modal_octree_write(output.temporary, &file, &err));
     MODAL_TRY(tool_output_complete(&output, &err));
     tool_stage(&t, "write", tool_seconds() - start, -1);
-    MODAL_TRY(tell(&t, &file.octree, n_flat, &err));
+    MODAL_TRY(tell(&t, &surface, &file.octree, n_flat, &err));
 done:
     tool_output_name_error(&output, &err);
     tool_output_discard(&output);

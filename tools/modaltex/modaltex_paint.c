@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modaltex paint: layers onto an octree texture. */
+#include <math.h>
 #include <omp.h>
 
 #include "formats/json/layers.h"
 #include "formats/octree/octree_h5.h"
 #include "lib/base/memory.h"
+#include "lib/octree/measures.h"
 #include "lib/octree/mipmaps.h"
 #include "lib/octree/paint.h"
 #include "tools/common/commit.h"
@@ -46,6 +48,28 @@ typedef struct inputs {
     int64_t used, room;
 } inputs;
 
+/* With -v or --report: how far the texture is from the layer's source at the surface's vertices. */
+static modal_status compare(tool *t, const modal_layer *layer, const modal_layer_inputs *of, const modal_octree *o, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_octree_difference d = {0};
+    const int colours = layer->kind == MODAL_LAYER_COLOURS, field = layer->kind == MODAL_LAYER_FIELD && o->channels != MODAL_OCTREE_RGBA8;
+    if ((!t->verbose && !tool_count(&t->arguments, "report")) || (!colours && !field) || layer->opacity < 1) return MODAL_OK;
+    if (colours) MODAL_TRY(modal_octree_compare_colours(o, of->coloured, &d, err));
+    else MODAL_TRY(modal_octree_compare_field(o, layer, of->surface, of->field, &d, err));
+    json_t *to = json_object();
+    tool_detail(t, "%s: at %lld vertices the texture is off by %.4g at most%s, PSNR %.1f dB", modal_layer_names[layer->kind], (long long)d.n, d.largest,
+                colours ? " of 255" : "", d.psnr);
+    json_object_set_new(to, "kind", json_string(modal_layer_names[layer->kind]));
+    json_object_set_new(to, "vertices", json_integer(d.n));
+    json_object_set_new(to, "largest", json_real(d.largest));
+    if (isfinite(d.psnr)) json_object_set_new(to, "psnr", json_real(d.psnr));
+    if (!json_object_get(t->report, "differences")) json_object_set_new(t->report, "differences", json_array());
+    json_array_append_new(json_object_get(t->report, "differences"), to);
+done:
+    return status;
+}
+
 /* Paints onto all samples; what is odd about them is said. */
 static modal_status paint_layer(tool *t, inputs *in, const modal_layer *layer, const char *layers_path, const modal_surface_mesh *surface,
                                 modal_octree *o, modal_error *err)
@@ -58,6 +82,7 @@ static modal_status paint_layer(tool *t, inputs *in, const modal_layer *layer, c
     MODAL_TRY(modaltex_layer_files_read(layers_path, layer, o, &files, &of, err));
     for (int k = 0; k < layer->n_files; k++) MODAL_TRY(tool_add_input(files.paths[k], &in->names, &in->used, &in->room, err));
     MODAL_TRY(modal_octree_paint(o, layer, &of, &counts, err));
+    MODAL_TRY(compare(t, layer, &of, o, err));
     if (counts.n_outside > 0)
         tool_note(t, "%s: uv of %lld of %lld samples are outside of [0, 1] and wrapped", kind, (long long)counts.n_outside, (long long)o->n_samples);
     if (counts.n_turned > 0)
