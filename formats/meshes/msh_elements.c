@@ -103,13 +103,15 @@ static int is_written_again(const msh_reader *reader, const msh_element_type *ty
                   (size_t)type->n_nodes * sizeof *nodes) == 0;
 }
 
-/* For all volumes that can come, if they are like this one: growing holds an array twice. What stays unused is never touched. */
+/* For all volumes that can come, if they are like this one: growing holds an array twice. What stays unused is never touched. A number
+ * and what ends it are two bytes at least, so that little is asked for where little is left of the file. */
 static modal_status make_room(msh_reader *reader, const msh_element_type *type)
 {
     modal_status status = MODAL_OK;
     modal_volume_mesh *mesh = reader->mesh;
     modal_error *err = reader->text.err;
-    const int64_t n = reader->n_expected - reader->n_tags + 1;
+    const int64_t announced = reader->n_expected - reader->n_tags, left = (reader->text.length - reader->text.position) / (2 * type->n_nodes);
+    const int64_t n = 1 + (announced < left ? announced : left);
     MODAL_TRY(modal_grow(&mesh->element_type, &reader->type_capacity, n, sizeof *mesh->element_type, "element types", err));
     MODAL_TRY(modal_grow(&mesh->element_offsets, &reader->offset_capacity, n + 1, sizeof *mesh->element_offsets, "element offsets", err));
     MODAL_TRY(modal_grow(&mesh->element_nodes, &reader->node_capacity, n * type->n_nodes, sizeof *mesh->element_nodes, "element nodes", err));
