@@ -130,6 +130,16 @@ target_link_options(raster_bench PRIVATE -Wl,--as-needed)
 add_test(NAME kernels.raster_bench COMMAND raster_bench --backend cpu --quick)
 set_tests_properties(kernels.raster_bench PROPERTIES LABELS kernels)
 
+# Nor this: PNG beside libpng, of pictures that tests/bench/measure_render.py draws.
+find_package(PNG QUIET)
+if(PNG_FOUND)
+  add_executable(png_bench ${CMAKE_SOURCE_DIR}/tests/bench/png_bench.c ${CMAKE_SOURCE_DIR}/tests/bench/png_times.c
+    ${CMAKE_SOURCE_DIR}/tests/bench/opponents/libpng.c)
+  set_target_properties(png_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_compile_definitions(png_bench PRIVATE MODAL_HAVE_PNG)
+  target_link_libraries(png_bench PRIVATE modal_pictures PNG::PNG)
+endif()
+
 # The same operations beside an independent code.
 add_executable(curvature_values ${CMAKE_SOURCE_DIR}/tests/kernels/curvature_values.c)
 set_target_properties(curvature_values PROPERTIES

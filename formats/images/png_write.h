@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PNG (ISO/IEC 15948) of pictures: filter "up", one compressed chunk, sRGB said. Deflate by libdeflate, which takes two thirds of
- * zlib's time, where the program was built with it, else by zlib; the fastest level of either. */
+/* PNG (ISO/IEC 15948) of pictures: filter "none" or "up" for all rows, whichever packs some of them better, one compressed chunk, sRGB said. Deflate
+ * by libdeflate, which takes two thirds of zlib's time, where the program was built with it, else by zlib; the fastest level of either. Without a
+ * filter both are faster, libdeflate twice: runs of zeros, which "up" makes of a background, all go through one entry of its table. */
 #ifndef MODAL_FORMATS_PNG_WRITE_H
 #define MODAL_FORMATS_PNG_WRITE_H
 
@@ -8,12 +9,22 @@
 
 #include "lib/base/status.h"
 
-/* texels [height, width, 4]: r g b in sRGB, the fourth is not looked at; row 0 is the upper one. bits: 8, of uint8_t, or 16, of uint16_t.
- * *bytes [*length] is the file, which the caller frees with modal_free. MODAL_ERROR_MEMORY. Thread-safe; equal bytes for equal texels. */
-modal_status modal_png_encode(const void *texels, int bits, int32_t width, int32_t height, uint8_t **bytes, int64_t *length, modal_error *err);
+/* Room that is held from one picture to the next: to get as many pages from the system takes a third as long as to pack one. Starts as {0}. */
+typedef struct modal_png_room {
+    uint8_t *rows, *file;
+    int64_t n_rows, n_file; /* bytes */
+} modal_png_room;
 
-/* The same of 8 bits with the fourth number as alpha, not premultiplied. */
-modal_status modal_png_encode_alpha(const uint8_t *texels, int32_t width, int32_t height, uint8_t **bytes, int64_t *length, modal_error *err);
+typedef struct modal_png_picture {
+    const void *texels; /* [height, width, 4] of uint8_t or uint16_t, in sRGB; row 0 is the upper one */
+    int bits, channels; /* 8 or 16; 3, r g b, the fourth is not looked at, or, of 8 bits, 4, with alpha, not premultiplied, or 1, grey, the first */
+    int32_t width, height;
+} modal_png_picture;
+
+/* *bytes [*length] is the file, in `held` until the next picture. MODAL_ERROR_MEMORY; MODAL_ERROR_SYSTEM: larger than a chunk of PNG holds. The room is
+ * good after errors, too. Equal bytes for equal texels. Threads have a room each. */
+modal_status modal_png_encode(modal_png_room *held, const modal_png_picture *picture, const uint8_t **bytes, int64_t *length, modal_error *err);
+void modal_png_free(modal_png_room *held);
 
 /* Grey of 8 bits: the first number of each texel [height, width, 4]. */
 modal_status modal_png_encode_grey(const void *texels, int32_t width, int32_t height, uint8_t **bytes, int64_t *length, modal_error *err);

@@ -6,19 +6,33 @@
 
 enum { RUN = 256 };
 
+/* shade_code and shade_deep of n numbers: two loops, in one it has branches, and no vectors are made of it. */
+static inline __attribute__((always_inline)) void curve(const float *limited, int64_t n, float most, int32_t *codes)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t code = (int32_t)(shade_curved(limited[i]) * most + 0.5f);
+        codes[i] = code < (int32_t)most ? code : (int32_t)most;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t dark = (int32_t)(12.92f * limited[i] * most + 0.5f);
+        codes[i] = limited[i] <= SHADE_DARK ? dark : codes[i];
+    }
+}
+
 /* What is done of a run's numbers from 0 to 1. */
 static inline __attribute__((always_inline)) void write_codes(const modal_shade_task *task, int64_t first, int64_t count, const float *limited)
 {
     int32_t codes[3 * RUN];
-    for (int64_t i = 0; task->deep && i < count; i++)
-        for (int k = 0; k < 4; k++) task->deep[4 * (first + i) + k] = k < 3 ? shade_deep(limited[3 * i + k]) : 65535;
-    if (!task->picture) return;
-    /* shade_code in two loops: in one it has branches, and no vectors are made of it */
-    for (int64_t i = 0; i < 3 * count; i++) codes[i] = (int32_t)(shade_curved(limited[i]) * 255.0f + 0.5f);
-    for (int64_t i = 0; i < 3 * count; i++) {
-        const int32_t dark = (int32_t)(12.92f * limited[i] * 255.0f + 0.5f);
-        codes[i] = limited[i] <= SHADE_DARK ? dark : codes[i];
+    if (task->deep) {
+        curve(limited, 3 * count, 65535.0f, codes);
+        for (int64_t i = 0; i < count; i++) {
+            uint16_t *to = task->deep + 4 * (first + i);
+            for (int k = 0; k < 3; k++) to[k] = (uint16_t)codes[3 * i + k];
+            to[3] = 65535;
+        }
     }
+    if (!task->picture) return;
+    curve(limited, 3 * count, 255.0f, codes);
     for (int64_t i = 0; i < count; i++) {
         uint8_t *to = task->picture + 4 * (first + i);
         for (int k = 0; k < 3; k++) to[k] = (uint8_t)codes[3 * i + k];

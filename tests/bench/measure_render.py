@@ -18,7 +18,7 @@ import time
 
 import numpy as np
 
-ROWS = ("first", "fork", "pipe", "layers", "hemlock", "forest", "vtk")
+ROWS = ("first", "fork", "pipe", "png", "layers", "hemlock", "forest", "vtk")
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--backend", default="cpu")
 parser.add_argument("--threads", type=int, default=1)
@@ -234,6 +234,25 @@ def pipe():
     print(f"y4m into cat: {found['y4m']:.0f} MB/s, dd {found['dd']:.0f}; {found['y4m'] / found['dd']:.3f} (0.8)", flush=True)
 
 
+def png():
+    """Processor time of PNG, one thread, beside libpng's level 1 (tests/bench/png_bench.c)."""
+    bench = tools.parent / "tests/png_bench"
+    if not bench.exists():
+        absent.append({"what": "PNG beside libpng", "why": "built without libpng"})
+        print("PNG beside libpng: not measured, built without libpng", flush=True)
+        return
+    frames = {"a tuning fork": [fork()], "a torus": [torus()[0], "--look", "torus.json", "--shadow-size", "2048"],
+              **{kind: plant(kind)["cut-outs"][:1] + ["--look", f"{kind}/cut-outs.json"] for kind in (("hemlock", "forest") if not given.quick else ("bush",))}}
+    for name, words in frames.items():
+        drawn = subprocess.run([tools / "modalrender", words[0], "-", "--format", "rgb", "--size", SIZE, "--frames", "1", "-q", *words[1:]],
+                               check=True, capture_output=True).stdout
+        ways = json.loads(subprocess.run([bench, *SIZE.split("x")], input=drawn, check=True, capture_output=True).stdout)[0]
+        times = {way["name"]: way["ms"] for way in ways}
+        ours, *theirs = times
+        nearest = min(theirs, key=times.get)
+        row(f"PNG of {name}", times, (ours, nearest), "0.75", bytes={way["name"]: way["bytes"] for way in ways})
+
+
 def layers():
     words = sheets()
     times = in_turns(frame, **{"sorted": [*words, "--transparency", "sorted"], "two-pass": [*words, "--transparency", "two-pass"]})
@@ -277,6 +296,8 @@ if "fork" in wanted:
     fork_rows()
 if "pipe" in wanted:
     pipe()
+if "png" in wanted:
+    png()
 if "layers" in wanted:
     layers()
 if "vtk" in wanted:

@@ -38,7 +38,7 @@ def write_png(name, texels, **more):
 
 
 def read_png(name):
-    """[height, width, 1, 3 or 4] of 8 or 16 bits, the highest row first, of files as the tools write them: rows with the filter "up", sRGB said; sums are checked."""
+    """[height, width, 1, 3 or 4] of 8 or 16 bits, the highest row first, of files as the tools write them: all rows with the filter "none" or all with "up", sRGB said; sums are checked."""
     with open(name, "rb") as f:
         data, at, body, kinds = f.read(), 8, b"", []
     assert data[:8] == b"\x89PNG\r\n\x1a\n", (name, "signature")
@@ -55,8 +55,8 @@ def read_png(name):
     assert kinds == [b"IHDR", b"sRGB", b"IDAT", b"IEND"], (name, kinds)
     n = {0: 1, 2: 3, 6: 4}[colour]
     lines = np.frombuffer(zlib.decompress(body), np.uint8).reshape(height, 1 + n * width * bits // 8)
-    assert (lines[:, 0] == 2).all(), (name, "filters")
-    values = np.cumsum(lines[:, 1:], 0, dtype=np.uint8)
+    assert lines[0, 0] in (0, 2) and (lines[:, 0] == lines[0, 0]).all(), (name, "filters")
+    values = np.cumsum(lines[:, 1:], 0, dtype=np.uint8) if lines[-1, 0] else np.ascontiguousarray(lines[:, 1:])
     return (values if bits == 8 else values.view(">u2")).reshape(height, width, n)
 
 

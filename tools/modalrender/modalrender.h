@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "formats/basis/basis_tiles.h"
+#include "formats/images/png_write.h"
 #include "lib/deform/deform.h"
 #include "lib/frames/reading.h"
 #include "lib/render/camera.h"
@@ -156,6 +157,7 @@ typedef struct modalrender_outputs {
     int ours;             /* it was begun by this run, or for the same pictures */
     int64_t n_skipped;    /* frames before this one are not written again */
     int64_t n_kept;       /* frames that are complete or not wanted, of an earlier run, too */
+    modal_png_room *rooms; /* [threads] of --format png */
 } modalrender_outputs;
 
 modal_status modalrender_begin_outputs(const modalrender_request *r, modalrender_outputs *out, modal_error *err);

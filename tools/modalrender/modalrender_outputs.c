@@ -2,6 +2,7 @@
 /* What modalrender writes: a folder of pictures a kind, which get their names together with the manifest; or standard output. */
 #include <errno.h>
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,6 +38,7 @@ modal_status modalrender_begin_outputs(const modalrender_request *r, modalrender
     for (int i = MODAL_RENDER_COLOUR; r->format != MODALRENDER_EXR && i < MODAL_RENDER_BUFFERS; i++)
         if (r->buffers[i]) MODAL_TRY(add_output(r, out, i, modal_render_arrays[i].name, "npy", "npy", err));
     if (out->n == 0) return MODAL_OK;
+    MODAL_TRY(modal_alloc_zero(&out->rooms, r->threads, sizeof *out->rooms, "pictures", err));
     out->folder = r->folder;
     MODAL_TRY(add_output(r, out, -1, "manifest.json", "manifest", NULL, err));
     MODAL_TRY(tool_folder_begin(r->folder, &out->folder_made, err));
@@ -97,13 +99,14 @@ done:
 }
 
 /* One frame of one output. */
-static modal_status write_frame(const modalrender_request *r, const modalrender_output *o, const float *values, frame_file *to, modal_error *err)
+static modal_status write_frame(const modalrender_request *r, const modalrender_output *o, const float *values, modal_png_room *room, frame_file *to,
+                                modal_error *err)
 {
     modal_status status = MODAL_OK;
-    uint8_t *bytes = NULL;
     int64_t length = 0;
     if (o->buffer <= MODAL_RENDER_DEEP) {
-        MODAL_TRY(modal_png_encode(values, r->deep ? 16 : 8, r->width, r->height, &bytes, &length, err));
+        const uint8_t *bytes;
+        MODAL_TRY(modal_png_encode(room, &(modal_png_picture){values, r->deep ? 16 : 8, 3, r->width, r->height}, &bytes, &length, err));
         MODAL_TRY(write_file(o, to, NULL, 0, bytes, length, err));
     } else {
         char head[MODAL_NPY_HEAD];
@@ -114,7 +117,6 @@ static modal_status write_frame(const modalrender_request *r, const modalrender_
         MODAL_TRY(write_file(o, to, head, MODAL_NPY_HEAD, values, length, err));
     }
 done:
-    modal_free(&bytes);
     return status;
 }
 
@@ -224,8 +226,9 @@ static modal_status write_files(const modalrender_request *r, const modalrender_
         const modalrender_output *o = &out->all[i % n_files];
         const int64_t f = i / n_files, floats = pixels * modal_render_arrays[o->buffer].components;
         frame_file to = {.number = in->number + first + f, .hash = out->journal.file >= 0 ? hashes[i] : NULL};
-        const modal_status done = r->format == MODALRENDER_EXR ? write_exr(r, o, f, arrays, &to, &mine)
-                                                               : write_frame(r, o, arrays[o->buffer] + f * floats, &to, &mine);
+        const modal_status done = r->format == MODALRENDER_EXR
+                                      ? write_exr(r, o, f, arrays, &to, &mine)
+                                      : write_frame(r, o, arrays[o->buffer] + f * floats, &out->rooms[omp_get_thread_num()], &to, &mine);
         written += to.bytes;
         if (done == MODAL_OK) continue;
 #pragma omp critical
@@ -317,5 +320,7 @@ void modalrender_end_outputs(tool *t, const modalrender_request *r, const modalr
         tool_output_discard(&out->all[i].file);
         modal_free(&out->all[i].path);
     }
+    for (int i = 0; out->rooms && i < r->threads; i++) modal_png_free(&out->rooms[i]);
+    modal_free(&out->rooms);
     if (!out->complete && out->folder) tool_folder_discard(out->folder, out->folder_made);
 }

@@ -56,13 +56,14 @@ void modaltex_picture_free(modaltex_picture *p) { modal_free(&p->texels); }
 modal_status modaltex_write_png(const tool_output *output, const modaltex_picture *p, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    uint8_t *bytes = NULL;
+    modal_png_room room = {0};
+    const modal_png_picture picture = {p->texels, p->bits, p->alpha ? 4 : 3, p->width, p->height};
+    const uint8_t *bytes;
     int64_t length = 0;
-    if (p->alpha) MODAL_TRY(modal_png_encode_alpha((const uint8_t *)p->texels, p->width, p->height, &bytes, &length, err));
-    else MODAL_TRY(modal_png_encode(p->texels, p->bits, p->width, p->height, &bytes, &length, err));
+    MODAL_TRY(modal_png_encode(&room, &picture, &bytes, &length, err));
     MODAL_TRY(write_bytes(output, bytes, length, err));
 done:
-    modal_free(&bytes);
+    modal_png_free(&room);
     return status;
 }
 

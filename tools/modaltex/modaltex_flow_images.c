@@ -88,7 +88,8 @@ static modal_status write_frame(const modaltex_flow_images *m, int k, modal_erro
     const double scale = 255 / (m->range[1] - m->range[0]);
     const modal_push_pull_task fill = {.width = a->width, .height = a->height, .covered = m->covered, .texels = m->texels + k * (int64_t)a->width * a->height,
                                        .scratch = m->scratch + k * modal_push_pull_blocks(a->width, a->height)};
-    uint8_t *bytes = NULL;
+    modal_png_room room = {0};
+    const uint8_t *bytes;
     int64_t length = 0;
     modal_flow_read(m->probe, m->masses + k * m->n_samples, NULL, values);
     for (int64_t i = 0; i < a->n_rows; i++) {
@@ -97,10 +98,10 @@ static modal_status write_frame(const modaltex_flow_images *m, int k, modal_erro
         fill.texels[a->texels[i]] = grey | grey << 8 | grey << 16 | 255u << 24;
     }
     MODAL_TRY(modal_push_pull_cpu(&fill, NULL, err));
-    MODAL_TRY(modal_png_encode_grey(fill.texels, a->width, a->height, &bytes, &length, err));
+    MODAL_TRY(modal_png_encode(&room, &(modal_png_picture){fill.texels, 8, 1, a->width, a->height}, &bytes, &length, err));
     MODAL_TRY(write_file(m, m->first + k, bytes, length, err));
 done:
-    modal_free(&bytes);
+    modal_png_free(&room);
     return status;
 }
 

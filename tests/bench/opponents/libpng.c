@@ -21,7 +21,7 @@ static void put(png_structp png, png_bytep from, size_t n)
 
 static void nothing(png_structp png) { (void)png; }
 
-size_t opponents_png_encode(const uint8_t *texels, int width, int height, uint8_t *to, size_t room)
+size_t opponents_png_encode(const uint8_t *texels, int width, int height, int filter, uint8_t *to, size_t room)
 {
     room_left r = {to, 0, room};
     png_infop info = NULL;
@@ -32,7 +32,7 @@ size_t opponents_png_encode(const uint8_t *texels, int width, int height, uint8_
     }
     png_set_write_fn(png, &r, put, nothing);
     png_set_compression_level(png, 1);
-    png_set_filter(png, 0, PNG_FILTER_UP);
+    if (filter != OPPONENTS_PNG_OWN) png_set_filter(png, 0, filter == OPPONENTS_PNG_UP ? PNG_FILTER_UP : PNG_FILTER_NONE);
     png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                  PNG_FILTER_TYPE_DEFAULT);
     png_write_info(png, info);
@@ -58,9 +58,9 @@ int opponents_png_shows(const uint8_t *bytes, size_t length, const uint8_t *texe
 
 const char *opponents_png_version(void) { return "libpng " PNG_LIBPNG_VER_STRING; }
 #else
-size_t opponents_png_encode(const uint8_t *texels, int width, int height, uint8_t *to, size_t room)
+size_t opponents_png_encode(const uint8_t *texels, int width, int height, int filter, uint8_t *to, size_t room)
 {
-    (void)texels, (void)width, (void)height, (void)to, (void)room;
+    (void)texels, (void)width, (void)height, (void)filter, (void)to, (void)room;
     return 0;
 }
 
