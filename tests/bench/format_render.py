@@ -42,9 +42,9 @@ def of_bench(data, kind):
 def of_measured(data):
     lines = []
     for r in data["results"]:
-        times = r.get("ms") or r["mb_per_s"]
-        unit = " ms" if "ms" in r else " MB/s"
-        lines.append([r["what"], ", ".join(f"{name} {number(t)}" for name, t in times.items()) + unit, f"{r['ratio']:.3f}" if "ratio" in r else "", r["asked"]])
+        unit = next(u for u in ("ms", "mb_per_s", "frames_per_s") if u in r)
+        times = r[unit]
+        lines.append([r["what"], ", ".join(f"{name} {number(t)}" for name, t in times.items()) + {"ms": " ms", "mb_per_s": " MB/s", "frames_per_s": " frames/s"}[unit], f"{r['ratio']:.3f}" if "ratio" in r else "", r["asked"]])
     yield ""
     yield from table(("what", "medians", "ratio", "asked"), lines)
 

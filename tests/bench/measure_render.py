@@ -18,7 +18,7 @@ import time
 
 import numpy as np
 
-ROWS = ("first", "fork", "pipe", "png", "layers", "hemlock", "forest", "vtk")
+ROWS = ("first", "fork", "pipe", "png", "disk", "threads", "layers", "hemlock", "forest", "vtk")
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--backend", default="cpu")
 parser.add_argument("--threads", type=int, default=1)
@@ -253,6 +253,48 @@ def png():
         row(f"PNG of {name}", times, (ours, nearest), "0.75", bytes={way["name"]: way["bytes"] for way in ways})
 
 
+def stage(name):
+    """Seconds of a stage of the last call."""
+    with open("report.json", encoding="utf-8") as f:
+        return sum(s["seconds"] for s in json.load(f)["stages"] if s["name"] == name)
+
+
+def disk():
+    """PNG to disk, frames a second, beside the threads over the processor time of one encoding. On a CPU, whose threads draw, too, beside the threads over all
+    of a frame's processor time: what is less than 1 is waited."""
+    bench, n = tools.parent / "tests/png_bench", FRAMES if on_cpu else min(FRAMES, 100)
+    words = [*torus()[:1], "png", "--look", "torus.json", "--size", SIZE, "--frames", f":{n}", *(["--samples", "1", "--shadow", "none"] if on_cpu else [])]
+    if not bench.exists():
+        absent.append({"what": "PNG to disk", "why": "built without libpng"})
+        print("PNG to disk: not measured, built without libpng", flush=True)
+        return
+    drawn = subprocess.run([tools / "modalrender", words[0], "-", "--format", "rgb", "-q", *words[2:6], "--frames", "1"], check=True, capture_output=True).stdout
+    most = "threads / processor time of a frame" if on_cpu else "threads / processor time of one encoding"
+    rates = {"to disk": [], most: []}
+    for _ in range(TURNS):
+        one = call(*words) / n if on_cpu else 1e-3 * json.loads(subprocess.run([bench, *SIZE.split("x")], input=drawn, check=True, capture_output=True).stdout)[0][0]["ms"]
+        if not on_cpu:
+            call(*words)
+        rates["to disk"].append(n / stage("draw and write"))
+        rates[most].append(given.threads / one)
+    found = {name: statistics.median(r) for name, r in rates.items()}
+    results.append({"what": "PNG to disk", "frames_per_s": found, "ratio": found["to disk"] / found[most], "asked": "0.85"})
+    print("PNG to disk: " + ", ".join(f"{name} {r:.1f}" for name, r in found.items()) + f" frames/s; {results[-1]['ratio']:.3f} (0.85)", flush=True)
+
+
+def threads():
+    """Wall clock a frame of one thread and of two, which is something only where nothing else runs."""
+    words = [*torus(), "--shadow-size", "2048"]
+    times = {"one thread": [], "two threads": []}
+    for _ in range(TURNS):
+        for n, name in enumerate(times, 1):
+            kept, given.threads = given.threads, n
+            call(*words, "--frames", f":{FRAMES}")
+            given.threads = kept
+            times[name].append(1e3 * stage("draw and write") / FRAMES)
+    row("the torus, wall clock", {name: statistics.median(t) for name, t in times.items()}, ("one thread", "two threads"), "1.8 on a quiet machine")
+
+
 def layers():
     words = sheets()
     times = in_turns(frame, **{"sorted": [*words, "--transparency", "sorted"], "two-pass": [*words, "--transparency", "two-pass"]})
@@ -288,7 +330,7 @@ def vtk():
 
 if given.make:
     for name in wanted:
-        {"layers": sheets, "hemlock": lambda: plant("hemlock"), "forest": lambda: plant("forest"), "vtk": torus}.get(name, fork)()
+        {"layers": sheets, "hemlock": lambda: plant("hemlock"), "forest": lambda: plant("forest"), "vtk": torus, "disk": torus, "threads": torus}.get(name, fork)()
     sys.exit(0)
 if "first" in wanted:
     first()
@@ -298,6 +340,10 @@ if "pipe" in wanted:
     pipe()
 if "png" in wanted:
     png()
+if "disk" in wanted:
+    disk()
+if "threads" in wanted and on_cpu:
+    threads()
 if "layers" in wanted:
     layers()
 if "vtk" in wanted:

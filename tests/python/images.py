@@ -38,7 +38,8 @@ def write_png(name, texels, **more):
 
 
 def read_png(name):
-    """[height, width, 1, 3 or 4] of 8 or 16 bits, the highest row first, of files as the tools write them: all rows with the filter "none" or all with "up", sRGB said; sums are checked."""
+    """[height, width, 1, 3 or 4] of 8 or 16 bits, the highest row first, of files as the tools write them: all rows without a filter or all with "up",
+    sRGB said; sums are checked."""
     with open(name, "rb") as f:
         data, at, body, kinds = f.read(), 8, b"", []
     assert data[:8] == b"\x89PNG\r\n\x1a\n", (name, "signature")
