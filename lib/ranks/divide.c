@@ -90,7 +90,7 @@ static double find_contrast(const modal_volume_mesh *mesh)
  * multigrid. */
 static modal_status choose_route(ranks_problem *problem, modal_error *err)
 {
-    static const double most_contrast = 1e3, mebibyte = 1048576; /* at 1e4 rounding begins to show in multigrid's residuals */
+    static const double most_contrast = 2e6, mebibyte = 1048576; /* at 1e7 rounding may leave more in multigrid's residuals than is let pass */
     const modal_modes_route asked = problem->options.route;
     modal_ranks_report *report = &problem->report;
     const double limit = problem->options.memory_limit, of_direct = ceil(report->estimate.direct_bytes / mebibyte),

@@ -60,7 +60,8 @@ static void reflect(int64_t n, double *a)
         for (int64_t i = j + 1; i < n; i++) a[j * n + i] = a[i * n + j];
 }
 
-/* basis [n, count]: combinations of the unit vectors that are orthonormal in `mass`; gram [n, n] is used up. -1: no numbers. */
+/* basis [n, count]: combinations of the unit vectors that are orthonormal in `mass`; gram [n, n] is used up, values[0] is its least eigenvalue.
+ * -1: no numbers. */
 static int64_t find_basis(int64_t n, double *gram, double *values, double *basis, double *work, int64_t room)
 {
     int64_t count = 0;
@@ -117,6 +118,7 @@ static int solve(ranks_ritz *r, int64_t n_p, int64_t n_w, const int *active)
     reflect(n, r->mass);
     memcpy(gram, r->mass, (size_t)(n * n) * sizeof *gram);
     const int64_t count = find_basis(n, gram, r->values, basis, work, room);
+    r->least = r->values[0];
     if (count < m) return -1;
     multiply((sizes){n, count, n}, 0, 1, r->stiffness, basis, 0, half);
     multiply((sizes){count, count, n}, 1, 1, basis, half, 0, small);
@@ -136,6 +138,7 @@ modal_status ranks_ritz_solve(const ranks_problem *problem, ranks_ritz *r, int64
         MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "modes: the vectors of LOBPCG have become dependent, as they may for slender solids and "
                    "flat elements; a factor may do (--route direct)");
     RANKS_TRY(MPI_Bcast(&r->n_directions, 1, MPI_INT64_T, 0, problem->comm));
+    RANKS_TRY(MPI_Bcast(&r->least, 1, MPI_DOUBLE, 0, problem->comm));
     RANKS_TRY(MPI_Bcast(r->values, (int)m, MPI_DOUBLE, 0, problem->comm));
     RANKS_TRY(MPI_Bcast(r->coefficients, (int)((m + r->n_directions) * n), MPI_DOUBLE, 0, problem->comm));
 done:

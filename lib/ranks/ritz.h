@@ -11,6 +11,7 @@ typedef struct ranks_ritz {
     double *values;       /* [m] ascending */
     double *coefficients; /* [m + n_directions, n] of the new X and P */
     int64_t n_directions; /* vectors of P, at most m */
+    double least;         /* eigenvalue of the Gram matrix of the unit vectors of S: 1 where they are orthogonal, 0 where dependent */
     double *scratch[4];   /* [3 m, 3 m]; on rank 0 */
 } ranks_ritz;
 

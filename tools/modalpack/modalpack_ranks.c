@@ -149,6 +149,7 @@ static void report(tool *t, const modal_modes_result *result, const modal_ranks_
                                found->processor_seconds);
     json_object_set_new(solver, "estimate_bytes", json_real(found->route == MODAL_ROUTE_DIRECT ? found->estimate.direct_bytes
                                                                                                : found->estimate.multigrid_bytes));
+    json_object_set_new(solver, "contrast", json_real(found->contrast));
     json_object_set_new(solver, "least_nodes", json_integer(found->least_nodes));
     json_object_set_new(solver, "most_nodes", json_integer(found->most_nodes));
     if (found->factor_bytes > 0) {
