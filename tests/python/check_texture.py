@@ -116,6 +116,36 @@ def main():
         validate("bad.vtkhdf", 1)
 
 
+def fields():
+    """Curvature and strain of a deformed frame, painted: at each sample the number at its nearest point."""
+    run("modaldeform", "t.h5", "o", "-f", "--fields", "k_max")
+    run("modalcurv", "o/sequence.vtkhdf", "strained", "-f", "--fields", "stretch_max", "--rest", "box.obj")
+    run("modaltex", "build", "b.h5", "number.h5", "--resolution", 64, "--channels", "float", "-f")
+    for name in ("k_max", "stretch_max"):
+        source = f"{'o' if name == 'k_max' else 'strained'}/sequence.vtkhdf"
+        with h5py.File(source) as f:
+            v = f["VTKHDF"]
+            numbers = v[f"PointData/{name}"][:].reshape(v["Steps"].attrs["NSteps"], -1)[7].astype(float)
+            triangles = v["Polygons/Connectivity"][:].reshape(-1, 3)
+        low, high = (float(np.quantile(numbers, q)) for q in (0.1, 0.9))
+        put("l.json", json.dumps({"layers": [{"kind": "field", "file": source, "field": name, "frame": 7, "range": [low, high]}]}))
+        run("modaltex", "paint", "number.h5", "l.json", "painted.h5", "--surface", "b.h5", "-f", "--report", "r.json")
+        with h5py.File("painted.h5") as f:
+            w = f["samples/barycentric"][:].astype(float)
+            at = numbers[triangles[f["samples/triangle"][:]]]
+            want = np.clip(at[:, 0] * (1 - w.sum(1)) + at[:, 1] * w[:, 0] + at[:, 2] * w[:, 1], low, high)
+            off = np.abs(f["samples/values"][:, 0] - want).max()
+        must(high > low and off <= 1e-6 * max(abs(low), abs(high)), name, "differs by", off, low, high)
+        run("modaltex", "sample", "painted.h5", "box.obj", "v.ply", "-f")
+        with open("v.ply", "rb") as f:
+            body = f.read().split(b"end_header\n", 1)[1]
+        got = np.frombuffer(body, np.dtype([("x", "<f8", 3), ("v", "<f4")]), len(numbers))["v"]
+        with open("r.json", encoding="utf-8") as f:
+            told = json.load(f)["differences"][0]
+        worst = np.abs(got - np.clip(numbers, low, high)).max()
+        must(told["vertices"] == len(numbers) and abs(told["largest"] - worst) < 1e-5 * max(abs(low), abs(high)), name, told, worst)
+
+
 def write_points(path, points):
     n = len(points) // 3 * 3  # triangles of them, so that it is a surface
     with open(path, "wb") as f:
@@ -324,5 +354,6 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         main()
+        fields()
         render()
     print("textures on moving meshes ok")
