@@ -195,6 +195,7 @@ static modal_status check_memory(const modal_octree_request *r, int64_t n_sample
         return modal_error_set(err, MODAL_ERROR_MEMORY, "--memory-limit: %lld samples need %.0f bytes, of %lld; a resolution of %.0f needs about %.0f",
                                (long long)n_samples, bytes, (long long)r->memory_limit, half, fits);
     }
+    if (r->planned) r->planned(r->planned_to, n_samples, bytes);
     return MODAL_OK;
 }
 

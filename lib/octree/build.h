@@ -16,6 +16,8 @@ typedef struct modal_octree_request {
     modal_octree_channels channels;
     int64_t memory_limit;     /* bytes that may be taken, 0: any */
     const modal_progress *progress; /* or NULL */
+    void (*planned)(void *to, int64_t n_samples, double bytes); /* or NULL: called once what will be made is known, before memory is taken for it */
+    void *planned_to;
 } modal_octree_request;
 
 /* Every lattice point that trilinear interpolation of a point of the surface touches is a sample, also of points that are

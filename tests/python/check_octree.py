@@ -352,6 +352,7 @@ def check_threads():
         first = mine
     got = run("modaltex", "build", "s.ply", "r.h5", "--resolution", 128, "--report", "-")
     must('"samples"' in got.stdout and "points a side" in got.stderr, got)
+    must(got.stderr.index("samples, about ") < got.stderr.index("points a side") and '"planned_bytes"' in got.stdout, "the planned size", got)
 
 
 def check_measures(points, faces):
@@ -503,6 +504,17 @@ def check_refused(points, faces):
                        ('{"layers": [{"kind": "colours", "file": "none.ply"}]}', "none.ply"), ('{"layers": [{"kind": "colours", "file": "s.ply"}]}', "s.ply: its vertices have no colours"),
                        ('{"layers": [{"kind": "colours", "file": "other.ply"}]}', "other.ply: another surface"), ('{"layers": [{"kind": "fill", "valeu": 1}]}', "valeu")):
         run("modaltex", "paint", "t.h5", json_file("l.json", text), "x.h5", code=3, says=says)
+    head = "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\nproperty uchar red\nproperty uchar green\n"
+    tail = "element face 1\nproperty list uchar int vertex_indices\nend_header\n"
+    rows = ("0 0 0 1 2 3", "1 0 0 3 4", "0 1 0 5 6 7", "3 0 1 2", "")
+    json_file("few.ply", head + "property uchar blue\n" + tail + "\n".join(rows))
+    run("modaltex", "build", "few.ply", "x.h5", "--resolution", 16, code=3, says="few.ply:14: vertex 1: blue missing")
+    json_file("two_colours.ply", head + tail + "\n".join(row[:9] for row in rows))
+    run("modaltex", "build", "two_colours.ply", "y.h5", "--resolution", 16)
+    for text, says in (('{"layers": [{"kind": "colours", "file": "two_colours.ply"}]}', "two_colours.ply: its vertices have no colours"),
+                       ('{"layers": [{"kind": "strokes", "strokes": [{"centre": [0,0,0], "radius": NaN, "value": [0,0,0]}]}]}', "l.json:1: "),
+                       ('{"layers": [{"kind": "strokes", "strokes": [{"centre": [0,0,0], "radius": 1e999, "value": [0,0,0]}]}]}', "l.json:1: ")):
+        run("modaltex", "paint", "y.h5", json_file("l.json", text), "x.h5", code=3, says=says)
     must(not [name for name in os.listdir(".") if name.startswith("x.") or ".tmp-" in name], os.listdir("."))
 
 

@@ -64,6 +64,13 @@ done:
     return status;
 }
 
+static void tell_plan(void *to, int64_t n_samples, double bytes)
+{
+    tool *t = to;
+    tool_note(t, "%lld samples, about %.3g MB of memory", (long long)n_samples, 1e-6 * bytes);
+    json_object_set_new(t->report, "planned_bytes", json_real(bytes));
+}
+
 /* What it became, for the user and the report. */
 static modal_status tell(tool *t, const modal_surface_mesh *surface, const modal_octree *o, int64_t n_flat, modal_error *err)
 {
@@ -115,7 +122,7 @@ int modaltex_build(int argc, char **argv)
     modal_error err = {0};
     modal_surface_mesh surface = {0};
     modal_octree_file file = {0};
-    modal_octree_request request = {.progress = &t.progress};
+    modal_octree_request request = {.progress = &t.progress, .planned = tell_plan, .planned_to = &t};
     tool_output output = {0};
     int64_t shape = 0, n_flat = 0, used = 0, room = 0;
     int threads = 1;
