@@ -382,6 +382,40 @@ def check_measures(points, faces):
         must(abs(d[0]["psnr"] - psnr) < 1e-6 and (resolution < 256 or psnr > 25), "PSNR", d, psnr)
 
 
+def check_extend():
+    """Two strokes on a sphere: what they leave has the means of the smallest cubes that have some, cube by cube here; what they cover keeps its colour."""
+    strokes = [{"centre": [3.5, -2, 1], "radius": 0.2, "value": [1, 0.3, 0]}, {"centre": [2.5, -2, 1], "radius": 0.3, "value": [0, 0.2, 0.9]}]
+    json_file("l.json", json.dumps({"layers": [{"kind": "strokes", "strokes": strokes}]}))
+    run("modaltex", "build", "s.ply", "e0.h5", "--resolution", 32, "-q")
+    x = positions("e0.h5")
+    inside = [((x - s["centre"]) ** 2).sum(1) < s["radius"] ** 2 * (1 - 0.002**0.5) for s in strokes]  # alpha of a step at least
+    for j in (1, 2):
+        run("modaltex", "paint", "e0.h5", "l.json", f"e{j}.h5", "--extend", "-q", "-j", j, "--report", "r.json")
+    with h5py.File("e1.h5") as f, h5py.File("e2.h5") as g, open("r.json", encoding="utf-8") as r:
+        got, key, extended = f["samples/values"][:].astype(int), f["samples/key"][:], json.load(r)["extended"]
+        must((got == g["samples/values"][:]).all() and (got[:, 3] == 255).all(), "threads or alpha")
+    run("modalinfo", "e1.h5", "--check")
+    alpha = np.zeros(len(x))
+    for s, w in zip(strokes, inside):
+        must(w.sum() > 20 and (np.abs(got[w, :3] - 255 * np.array(s["value"])) <= 1).all(), "what is painted", got[w][:5])
+        alpha = np.maximum(alpha, np.rint(255 * np.maximum(0, 1 - ((x - s["centre"]) ** 2).sum(1) / s["radius"] ** 2) ** 2))
+    sharp = [k for k in range(len(x)) if alpha[k] == 0]
+    must(extended == len(sharp) and 0.5 * len(x) < len(sharp) < len(x), extended, len(sharp))
+    light, off = srgb(got[:, :3] / 255), 0
+    for k in sharp[::7]:
+        octave = next(o for o in range(1, 7) if (alpha[key >> 3 * o == key[k] >> 3 * o] > 0).any())
+        cube = key >> 3 * octave == key[k] >> 3 * octave
+        off = max(off, np.abs(light[k] - (alpha[cube, None] * light[cube]).sum(0) / alpha[cube].sum()).max())
+    must(off < 0.006, "means", off)
+    json_file("l.json", '{"layers": [{"kind": "strokes", "strokes": [{"centre": [90, 0, 0], "radius": 1, "value": [1, 0, 0]}]}]}')
+    run("modaltex", "paint", "e0.h5", "l.json", "e3.h5", "--extend", code=3, says="l.json: nothing is painted")
+    run("modaltex", "build", "s.ply", "ef.h5", "--resolution", 32, "--channels", "float", "-q")
+    run("modaltex", "paint", "ef.h5", "l.json", "e3.h5", "--extend", code=3)
+    json_file("l.json", '{"layers": [{"kind": "fill", "value": 1}]}')
+    run("modaltex", "paint", "ef.h5", "l.json", "e3.h5", "--extend", code=2, says="--extend: needs LAYERS.json and a texture of rgba8")
+    must(not os.path.exists("e3.h5"), "e3.h5 is there")
+
+
 def check_neighbours(points, faces):
     """Those of a sphere are all that are side by side; the areas are the surface's."""
     for j in (1, 2):
@@ -535,6 +569,7 @@ def main():
         check_threads()
         check_basis()
         check_measures(points, faces)
+        check_extend()
         check_neighbours(points, faces)
         check_broken()
         check_refused(points, faces)

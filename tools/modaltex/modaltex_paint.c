@@ -6,6 +6,7 @@
 #include "formats/json/layers.h"
 #include "formats/octree/octree_h5.h"
 #include "lib/base/memory.h"
+#include "lib/octree/extend.h"
 #include "lib/octree/measures.h"
 #include "lib/octree/mipmaps.h"
 #include "lib/octree/paint.h"
@@ -19,6 +20,7 @@ static const tool_option options[] = {
     {"surface", 0, "FILE", NULL, "What the texture was built around, a BASIS or SURFACE: for images and normals.", TOOL_READS},
     MODALTEX_OPTION_SHAPE,
     {"normals", 0, "FINE", NULL, "Normals of a finer surface, over all layers; channels float3 or rgba8.", TOOL_READS},
+    {"extend", 0, NULL, NULL, "Layers go onto clear samples, and what they leave gets the colours of what is painted next to it; rgba8.", 0},
     TOOL_OPTION_THREADS,
     TOOL_OPTION_FORCE,
     TOOL_OPTIONS_COMMON,
@@ -119,6 +121,17 @@ done:
     return status;
 }
 
+static modal_status extend(tool *t, const char *layers, modal_octree *o, modal_error *err)
+{
+    int64_t n = 0;
+    const modal_status status = modal_octree_extend(o, &n, err);
+    if (status == MODAL_ERROR_INPUT) modal_error_context(err, "%s", layers);
+    if (status != MODAL_OK) return status;
+    tool_note(t, "--extend: %lld of %lld samples get colours of others", (long long)n, (long long)o->n_samples);
+    json_object_set_new(t->report, "extended", json_integer(n));
+    return MODAL_OK;
+}
+
 int modaltex_paint(int argc, char **argv)
 {
     tool t;
@@ -148,8 +161,13 @@ int modaltex_paint(int argc, char **argv)
         MODAL_TRY(modal_layers_read(in.layers, modal_octree_width(file.octree.channels), &layers, &err));
         MODAL_TRY(tool_add_input(in.layers, &in.names, &in.used, &in.room, &err));
     }
+    const int extends = tool_count(a, "extend") > 0;
+    if (extends && (file.octree.channels != MODAL_OCTREE_RGBA8 || !in.layers))
+        MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--extend: needs LAYERS.json and a texture of rgba8");
     double start = tool_seconds();
+    if (extends) modal_octree_clear(&file.octree);
     MODAL_TRY(paint(&t, &in, &layers, shape, &file.octree, &err));
+    if (extends) MODAL_TRY(extend(&t, in.layers, &file.octree, &err));
     tool_stage(&t, "layers", tool_seconds() - start, -1);
     start = tool_seconds();
     modal_free(&file.atlas.image); /* of other values */
