@@ -354,8 +354,15 @@ def check_refusals():
     refuse(3, "modes: 7 asked for, 6 degrees of freedom", 2 if LONG else 0, "cell.msh", "x.h5", "--eigensolver", "slepc", *STEEL, "--fixed",
            "plane:0,0,0:0,0,-1", "--fixed", "plane:0,0,0:-1,0,0", "-m", 7)
     refuse(3, "No such file", 2, "nowhere.msh", *slepc[1:])
-    # a launcher of another MPI has started three, of which this one knows nothing
-    refuse(4, "3 processes were launched, and each is alone in its MPI", 0, *slepc, env={"PMI_SIZE": "3", "PMI_RANK": "0"})
+    # a launcher of another MPI has started three, each of which knows nothing of the others: all refuse, and none writes
+    before = sorted(os.listdir("."))
+    strangers = [subprocess.Popen([MODALPACK, *map(str, slepc)], stderr=subprocess.PIPE, text=True,
+                                  env={**ENVIRONMENT, "PMI_SIZE": "3", "PMI_RANK": str(k)}) for k in range(3)]
+    for k, stranger in enumerate(strangers):
+        text = stranger.communicate(timeout=120)[1]
+        said = [line for line in ours(text) if "3 processes were launched, and each is alone in its MPI" in line]
+        assert stranger.returncode == 4 and len(said) == 1, (k, stranger.returncode, text)
+    assert sorted(os.listdir(".")) == before, os.listdir(".")
 
 
 def check_deaths():
