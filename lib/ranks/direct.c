@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* By a factor of K - sigma M: block Lanczos on its inverse, and the count by its inertia. */
 #include <float.h>
+#include <malloc.h>
 #include <math.h>
 
 #include "lib/base/memory.h"
@@ -61,6 +62,7 @@ static modal_status factorise(ranks_problem *problem, factor *f, double sigma, i
     /* not SAME_NONZERO_PATTERN: on several ranks PETSc 3.18 then adds a ninth of the numbers of such blocks */
     if (sigma != 0) RANKS_TRY(MatAXPY(f->shifted, -sigma, problem->mass, SUBSET_NONZERO_PATTERN));
     RANKS_TRY(MatFactorInfoInitialize(&info));
+    malloc_trim(0); /* what the division, the assembly and the analysis have held */
     RANKS_TRY(MatCholeskyFactorNumeric(f->lower, f->shifted, &info));
     RANKS_TRY(MatFactorGetError(f->lower, &failure));
     if (failure == MAT_FACTOR_OUTMEMORY) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "modes: MUMPS has no memory for the factor");
