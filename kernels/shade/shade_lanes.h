@@ -124,7 +124,7 @@ RASTER_INLINE void shade_lane_powers(shade_lanes *s)
     for (int i = 0; i < s->n; i++) s->u[i] = s->shininess[i] == 0.0f ? 1.0f : s->u[i];
 }
 
-/* shade_colour: the colours so far are what is ambient. */
+/* shade_colour: the colours so far are what is ambient. Then diffuse is the sum over the lane's samples, and specular that of what is limited to 1. */
 RASTER_INLINE void shade_lane_colours(const modal_shade_task *task, shade_lanes *s)
 {
     for (int32_t l = 0; l < task->n_lights; l++) {
@@ -153,7 +153,11 @@ RASTER_INLINE void shade_lane_colours(const modal_shade_task *task, shade_lanes 
     }
     for (int k = 0; k < 3; k++) {
         const float background = task->background[k];
-        for (int i = 0; i < s->n; i++) s->colour[k][i] = s->triangle[i] == MODAL_RASTER_NONE ? background : s->colour[k][i];
+        for (int i = 0; i < s->n; i++) {
+            const float colour = s->triangle[i] == MODAL_RASTER_NONE ? background : s->colour[k][i], count = (float)s->count[i];
+            s->diffuse[k][i] = count * colour;
+            s->specular[k][i] = count * paint_limit(colour, 0.0f, 1.0f);
+        }
     }
 }
 
@@ -193,8 +197,8 @@ RASTER_INLINE void shade_lanes_write(const modal_shade_task *task, const shade_l
     limited[0] = limited[1] = limited[2] = 0.0f;
     for (int i = at; i < end; i++)
         for (int k = 0; k < 3; k++) {
-            full[k] += (float)s->count[i] * s->colour[k][i];
-            limited[k] += (float)s->count[i] * paint_limit(s->colour[k][i], 0.0f, 1.0f);
+            full[k] += s->diffuse[k][i];
+            limited[k] += s->specular[k][i];
         }
     for (int k = 0; k < 3; k++) full[k] *= share, limited[k] *= share;
     if (task->triangle) task->triangle[pixel] = there ? (int32_t)(uint32_t)key : -1;

@@ -158,6 +158,7 @@ typedef struct modalrender_outputs {
     int64_t n_skipped;    /* frames before this one are not written again */
     int64_t n_kept;       /* frames that are complete or not wanted, of an earlier run, too */
     modal_png_room *rooms; /* [threads] of --format png */
+    uint8_t *stream;       /* a frame as it goes to standard output, [3, height, width] or [height, width, 3] */
 } modalrender_outputs;
 
 modal_status modalrender_begin_outputs(const modalrender_request *r, modalrender_outputs *out, modal_error *err);

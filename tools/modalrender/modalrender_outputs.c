@@ -187,10 +187,10 @@ static modal_status write_stream(const modalrender_request *r, const modalrender
 {
     modal_status status = MODAL_OK;
     const int64_t pixels = (int64_t)r->width * r->height;
-    uint8_t *bytes = NULL;
     char head[128] = "";
     int64_t rate[2];
-    MODAL_TRY(modal_alloc(&bytes, 3 * pixels, 1, "frame", err));
+    if (!out->stream) MODAL_TRY(modal_alloc(&out->stream, 3 * pixels, 1, "frame", err));
+    uint8_t *const bytes = out->stream;
     if (r->format == MODALRENDER_RGB) {
         for (int64_t i = 0; i < pixels; i++) memcpy(bytes + 3 * i, picture + 4 * i, 3);
     } else {
@@ -206,7 +206,6 @@ static modal_status write_stream(const modalrender_request *r, const modalrender
     MODAL_TRY(tool_write_stdout(bytes, (size_t)(3 * pixels), err));
     out->bytes += 3 * pixels + (int64_t)strlen(head);
 done:
-    modal_free(&bytes);
     return status;
 }
 
@@ -322,5 +321,6 @@ void modalrender_end_outputs(tool *t, const modalrender_request *r, const modalr
     }
     for (int i = 0; out->rooms && i < r->threads; i++) modal_png_free(&out->rooms[i]);
     modal_free(&out->rooms);
+    modal_free(&out->stream);
     if (!out->complete && out->folder) tool_folder_discard(out->folder, out->folder_made);
 }
