@@ -56,13 +56,24 @@ def block(kind, files):
         machine = data["machine"]
         where = f"{machine['backend']}, {machine['threads']} threads" if measured else machine[kind]["hardware"]
         yield ""
-        yield f"{data['date'][:10]}, `{data['command']}`, {where}:" + (" --quick, how fast it is not." if data["quick"] else "")
+        yield f"{data['date'][:10]}, `{command_of(data)}`, {where}:" + (" --quick, how fast it is not." if data["quick"] else "")
         yield from of_measured(data) if measured else of_bench(data, kind)
         if data["absent"]:
             yield ""
             yield "Not measured: " + "; ".join(f"{a['what']} ({a['why']})" for a in data["absent"]) + "."
     yield ""
     yield f"<!-- end: {kind} -->"
+
+
+def command_of(data):
+    """Without what is only of the machine: where files were."""
+    words, kept = iter(data["command"].split()), []
+    for word in words:
+        if word in ("--json", "--scenes"):
+            next(words)
+        elif word not in ("-f", "--force"):
+            kept.append(word.rstrip("/").split("/")[-1])
+    return " ".join(kept)
 
 
 def kind_of(data):
