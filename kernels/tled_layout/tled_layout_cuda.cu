@@ -17,6 +17,7 @@ namespace {
 
 // Sizes that were fastest on an H200 (kernels/VERSIONS.md).
 const modal_tled_patch_plan plan_float32 = {1000, 192, 512, MODAL_TLED_FAN};
+const modal_tled_patch_plan plan_staged = {946, 192, 512, 4};
 const modal_tled_patch_plan plan_float64 = {640, 128, 384, MODAL_TLED_FAN};
 enum { CLUSTER_ELEMENTS = 900, RESIDENT_ELEMENTS = 1150, LEAST_ELEMENTS = 64 }; // of a patch
 
@@ -470,6 +471,7 @@ template <class R> modal_status put_patches(Layout<R> *l, modal_stream *stream, 
     t->most_places = p->most_places;
     t->most_slots = p->most_slots;
     t->most_bases = p->most_bases;
+    t->most_corners = p->most_corners;
 done:
     return status;
 }
@@ -509,6 +511,7 @@ modal_status make(const modal_tled_layout_task *task, const modal_tled_patch_pla
     MODAL_TRY(find_special(s, special_of.at, &n_special, err));
     if (sizeof(R) == 4)
         MODAL_TRY(make_resident(s, l->law, n_special, &l->way, &l->plain, &l->patches, &remotes, err));
+    if (sizeof(R) == 4 && is_staged(l->law) && l->elements == TETRAHEDRA) plan = &plan_staged;
     if (l->way == EACH_STEP) MODAL_TRY(modal_tled_patches_make(&l->patches, s, plan, err));
     MODAL_TRY(put_all(l, special_of.at, n_special, stream, err));
     if (l->way != EACH_STEP) MODAL_TRY(put_remotes(l, &remotes, stream, err));

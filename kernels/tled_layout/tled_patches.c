@@ -325,6 +325,7 @@ static modal_status number(maker *m, int32_t *number_of, int32_t *sums, modal_er
         if (d->n_lanes > p->most_lanes) p->most_lanes = d->n_lanes;
         if (d->n_slots > p->most_slots) p->most_slots = d->n_slots;
         if (d->n_forces[0] > p->most_bases) p->most_bases = d->n_forces[0];
+        if (lane_corners(d, &d->lanes[0]) * d->n_lanes > p->most_corners) p->most_corners = lane_corners(d, &d->lanes[0]) * d->n_lanes;
     }
     p->n_bases = (int32_t)n_bases;
     for (int64_t i = 0; i < p->n_nodes; i++)

@@ -61,7 +61,7 @@ typedef struct modal_tled_patches {
     uint32_t *corners;
     int32_t *elements; /* the solid's numbers */
     uint16_t *bases;
-    int32_t most_places, most_lanes, most_slots, most_bases; /* of one patch */
+    int32_t most_places, most_lanes, most_slots, most_bases, most_corners; /* of one patch */
     int64_t n_fans;
 } modal_tled_patches;
 

@@ -95,7 +95,7 @@ template <class R> struct Tables {
     int64_t n_touching;
     int32_t first_node;              // take_state and last_step go from it on, to n_nodes; 0 but on several devices
     int32_t n_nodes, n_patches, n_signals, n_held, n_specials;
-    int32_t most_places, most_slots, most_bases, most_remotes;
+    int32_t most_places, most_slots, most_bases, most_remotes, most_corners;
 };
 
 // What `stiffest` of tled_step is made of, in the solid's order; sums are 0 between two uses.
@@ -117,6 +117,9 @@ enum Way { EACH_STEP, RESIDENT, IN_CLUSTER }; // a launch a step; one launch; on
 enum { LAW_ANY = MODAL_TLED_LAWS, LAW_RICH_NEO_HOOKEAN, LAW_RICH_ANY, LAW_FIBRES, LAW_PRONY };
 enum { RESIDENT_FAN = 3, RESIDENT_THREADS = 512 }; // of steps of one launch
 enum { CLUSTER = 16, MOST_TARGETS = 7 };           // blocks of a cluster; other patches that a node of one has, at most
+// Whether a launch a step copies a patch's corners and places into shared memory while the step before it ends: laws whose elements have
+// much of their own, so that few blocks fit beside one another.
+__host__ __device__ constexpr bool is_staged(int law) { return law == LAW_FIBRES || law == LAW_PRONY; }
 enum { REDUCE = 256 }; // nodes whose works one block adds up
 enum { WORKS = 4 };    // of a step: loads, held, damped, inner
 

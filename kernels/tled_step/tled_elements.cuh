@@ -26,7 +26,16 @@ template <class R> struct Bench {
     R *force;             // [3, n_slots]
     int n_slots;
     uint16_t *bases;
+    // of steps that stage (is_staged)
+    modal_tled_place *places;
+    uint32_t *corners;
 };
+
+// What comes after the bench, aligned: of steps of one launch the sums of other patches, else what is staged.
+template <class R> __host__ __device__ static inline size_t remote_offset(const Tables<R> &t)
+{
+    return (sizeof(R) * (8 * (size_t)t.most_places + 3 * (size_t)t.most_slots) + 2 * (size_t)t.most_bases + 15) / 16 * 16;
+}
 
 template <class R> __device__ __forceinline__ Bench<R> bench_of(const Tables<R> &t, void *shared)
 {
@@ -36,18 +45,15 @@ template <class R> __device__ __forceinline__ Bench<R> bench_of(const Tables<R> 
     b.force = (R *)(b.rest + t.most_places);
     b.n_slots = t.most_slots;
     b.bases = (uint16_t *)(b.force + 3 * t.most_slots);
+    b.places = (modal_tled_place *)((unsigned char *)shared + remote_offset(t));
+    b.corners = (uint32_t *)(b.places + t.most_places);
     return b;
 }
 
-template <class R> static inline size_t bench_bytes(const Tables<R> &t)
+template <class R> static inline size_t bench_bytes(const Tables<R> &t, bool staged)
 {
+    if (staged) return remote_offset(t) + sizeof(modal_tled_place) * (size_t)t.most_places + 4 * (size_t)t.most_corners;
     return sizeof(R) * (8 * (size_t)t.most_places + 3 * (size_t)t.most_slots) + 2 * (size_t)t.most_bases;
-}
-
-// Steps of one launch: after the bench, aligned, the sums of other patches.
-template <class R> __host__ __device__ static inline size_t remote_offset(const Tables<R> &t)
-{
-    return (sizeof(R) * (8 * (size_t)t.most_places + 3 * (size_t)t.most_slots) + 2 * (size_t)t.most_bases + 15) / 16 * 16;
 }
 
 __device__ __forceinline__ int place_of(uint32_t corner) { return corner & (MODAL_TLED_MOST_PLACES - 1); }
@@ -107,11 +113,11 @@ __device__ __forceinline__ int material_of(const Tables<R> &t, const modal_tled_
 }
 
 // Forces of a fan, with volume / det = 1/6 in the material's numbers. 1: an element is turned.
-template <int LAW, class R>
+template <int LAW, bool STAGED, class R>
 __device__ __forceinline__ int fan_forces(const Tables<R> &t, const modal_tled_patch &patch, int lane, const Bench<R> &b,
                                           R *viscous)
 {
-    const uint32_t *corners = t.corners + patch.first_corner + lane;
+    const uint32_t *corners = (STAGED ? b.corners : t.corners + patch.first_corner) + lane;
     const int n_lanes = patch.n_lanes;
     const uint32_t ra = corners[0], rb = corners[n_lanes];
     uint32_t ri = corners[2 * n_lanes], rj = corners[3 * n_lanes];
@@ -126,9 +132,12 @@ __device__ __forceinline__ int fan_forces(const Tables<R> &t, const modal_tled_p
     Vector3<R> ei = vector(b.rest[place_of(ri)]) - xa, ui = vector(b.u[place_of(ri)]) - ua;
     Vector3<R> cj = cross(eb, ei), fa = {0, 0, 0}, fb = {0, 0, 0}, fi = {0, 0, 0};
     int is_turned = 0;
+    Early<R> early = early_of<LAW>(t, viscous, number, patch.first_element + lane);
     for (int k = 0;;) {
         const int64_t at = patch.first_element + (int64_t)k * n_lanes + lane;
-        const Early<R> early = early_of<LAW>(t, viscous, number, at);
+        Early<R> next; // asked for before this one's stress
+        if (is_staged(LAW) && k + 1 < n)
+            next = early_of<LAW>(t, viscous, patch.material >= 0 ? number : material_of(t, patch, lane, k + 1), at + n_lanes);
         const Vector3<R> ej = vector(b.rest[place_of(rj)]) - xa, uj = vector(b.u[place_of(rj)]) - ua;
         const Vector3<R> cb = cross(ei, ej), ci = cross(ej, eb);
         R h[9], p[9], mean = 0;
@@ -146,6 +155,7 @@ __device__ __forceinline__ int fan_forces(const Tables<R> &t, const modal_tled_p
         leave(b, ri, fi);
         fi = times(p, cj);
         if (++k >= n) break;
+        if (is_staged(LAW)) early = next;
         cj = {-ci.x, -ci.y, -ci.z};
         ei = ej;
         ui = uj;
@@ -312,7 +322,7 @@ __device__ __forceinline__ R hexahedron_forces(const Tables<R> &t, const modal_t
 }
 
 // All elements of a patch; slots are written. For all threads of a block, between two barriers.
-template <int ELEMENTS, int LAW, class R>
+template <int ELEMENTS, int LAW, bool STAGED, class R>
 __device__ __forceinline__ void patch_elements(const Tables<R> &t, const Step<R> &s, int number, const modal_tled_patch &patch,
                                                const Bench<R> &b)
 {
@@ -321,7 +331,7 @@ __device__ __forceinline__ void patch_elements(const Tables<R> &t, const Step<R>
             const R jacobian = hexahedron_forces<LAW>(t, patch, lane, b, s.viscous);
             if (turned(jacobian))
                 note_turned(s.stop, s.watch, s.first, s.number, t.elements[patch.first_element + lane], jacobian);
-        } else if (fan_forces<LAW>(t, patch, lane, b, s.viscous)) {
+        } else if (fan_forces<LAW, STAGED>(t, patch, lane, b, s.viscous)) {
             find_turned_fan(t, number, lane, b.u, s.stop, s.watch, s.first, s.number);
         }
     }

@@ -89,33 +89,45 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
 }
 
-// MOVES 0: forces only, at where the nodes are.
+// MOVES 0: forces only, at where the nodes are. What no step changes is in shared memory before the step before has ended, where STAGED.
 template <int MOVES, int ELEMENTS, int LAW, class R, int THREADS, int BLOCKS>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     patch_step(const __grid_constant__ Tables<R> t, const __grid_constant__ Step<R> s)
 {
     unsigned char *shared = shared_memory();
     modal_cuda::let_next_begin();
+    constexpr bool STAGED = is_staged(LAW);
     const Bench<R> b = bench_of(t, shared);
     const modal_tled_patch patch = t.patches[blockIdx.x];
     const modal_tled_place *places = t.places + patch.first_place;
     for (int j = threadIdx.x; j < patch.n_bases; j += THREADS) b.bases[j] = t.bases[patch.first_base + j];
     modal_tled_place p = places[threadIdx.x < patch.n_places ? threadIdx.x : 0];
     Vector4<R> rest = t.rest[p.node];
+    if (STAGED) {
+        const uint32_t *corners = t.corners + patch.first_corner;
+        const int n_corners = (tetrahedra_of(corners[0]) + 3) * patch.n_lanes; // the first fan is a longest one
+        for (int i = threadIdx.x; i < patch.n_places; i += THREADS) {
+            if (i >= THREADS) p = places[i], rest = t.rest[p.node];
+            b.places[i] = p;
+            b.rest[i] = rest;
+        }
+        for (int i = threadIdx.x; i < n_corners; i += THREADS) b.corners[i] = corners[i];
+    }
     modal_cuda::wait_for_previous();
     const Now<R> now = now_of(s, t.n_signals, 0);
     for (int i = threadIdx.x; i < patch.n_places; i += THREADS) {
-        if (i >= THREADS) p = places[i], rest = t.rest[p.node];
+        if (STAGED) p = b.places[i], rest.w = b.rest[i].w;
+        else if (i >= THREADS) p = places[i], rest = t.rest[p.node];
         Motion<R> m = patch_motion<MOVES>(t, s, now, p, rest.w);
-        b.rest[i] = rest;
+        if (!STAGED) b.rest[i] = rest;
         if (is_rich(LAW) && t.pressure_factors) m.u.w = node_pressure(t, p);
         b.u[i] = m.u;
     }
     __syncthreads();
-    patch_elements<ELEMENTS, LAW>(t, s, blockIdx.x, patch, b);
+    patch_elements<ELEMENTS, LAW, STAGED>(t, s, blockIdx.x, patch, b);
     __syncthreads();
     for (int i = threadIdx.x; i < patch.n_places; i += THREADS) {
-        p = places[i];
+        p = STAGED ? b.places[i] : places[i];
         const Vector3<R> f = place_force(b, i, p.counts >> 16 & 0x7fff);
         s.next_forces[p.own_sum] = {f.x, f.y, f.z, 0};
     }

@@ -15,16 +15,15 @@ enum { MOST_STEPS = 1 << 20 }; // of one run: a step's number has 31 bits, and t
 // Threads of a block, and blocks of a multiprocessor that registers are given out for.
 template <class R> struct Shape {
     enum { THREADS = sizeof(R) == 4 ? 256 : 128, BLOCKS = sizeof(R) == 4 ? 4 : 2 };
-    enum { RICH_BLOCKS = 2 };   // what comes on top of a law needs registers
-    enum { FIBRES_BLOCKS = 3 }; // fibres alone, although they spill: the third block hides more
+    enum { RICH_BLOCKS = 2 }; // what comes on top of a law needs registers
 };
 
 // A kernel of a block a patch.
 template <class R>
-modal_status launch_kernel(void (*kernel)(const Tables<R>, const Step<R>), const Layout<R> *l, const Step<R> &s,
+modal_status launch_kernel(void (*kernel)(const Tables<R>, const Step<R>), const Layout<R> *l, const Step<R> &s, bool staged,
                            cudaStream_t stream, modal_error *err)
 {
-    const size_t bytes = bench_bytes(l->tables);
+    const size_t bytes = bench_bytes(l->tables, staged);
     modal_cuda_machine machine;
     modal_status status = modal_cuda_machine_of(&machine, err);
     if (status != MODAL_OK) return status;
@@ -42,10 +41,8 @@ template <int MOVES, int ELEMENTS, int LAW, class R>
 modal_status launch_patches(const Layout<R> *l, const Step<R> &s, cudaStream_t stream, modal_error *err)
 {
     typedef Shape<R> shape;
-    constexpr int blocks = LAW == LAW_FIBRES                  ? (int)shape::FIBRES_BLOCKS
-                           : is_rich(LAW) || LAW == LAW_PRONY ? (int)shape::RICH_BLOCKS
-                                                              : (int)shape::BLOCKS;
-    return launch_kernel<R>(patch_step<MOVES, ELEMENTS, LAW, R, shape::THREADS, blocks>, l, s, stream, err);
+    constexpr int blocks = is_rich(LAW) || is_staged(LAW) ? (int)shape::RICH_BLOCKS : (int)shape::BLOCKS;
+    return launch_kernel<R>(patch_step<MOVES, ELEMENTS, LAW, R, shape::THREADS, blocks>, l, s, is_staged(LAW), stream, err);
 }
 
 template <int MOVES, class R>
@@ -53,7 +50,7 @@ modal_status launch_changes(const Layout<R> *l, const Step<R> &s, cudaStream_t s
 {
     typedef Shape<R> shape;
     if (l->tables.n_patches == 0) return MODAL_OK;
-    return launch_kernel<R>(patch_changes<MOVES, R, shape::THREADS, shape::BLOCKS>, l, s, stream, err);
+    return launch_kernel<R>(patch_changes<MOVES, R, shape::THREADS, shape::BLOCKS>, l, s, false, stream, err);
 }
 
 template <class R> modal_status launch_specials(const Layout<R> *l, const Step<R> &s, cudaStream_t stream, modal_error *err)

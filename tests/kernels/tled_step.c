@@ -423,9 +423,9 @@ static void check(harness *h, const modal_tled_solid *solid, modal_tled_precisio
 }
 
 /* What comes on top of laws, alone: fibres or Prony terms of neo-Hookean materials; mixed: some elements have none. */
-static void check_alone(harness *h, tled_elements elements, int fibres, int mixed)
+static void check_alone(harness *h, const int cells[3], tled_elements elements, int fibres, int mixed)
 {
-    modal_tled_solid *s = tled_solid_new(h, 3, 5, 4, elements, TLED_RICH, 1);
+    modal_tled_solid *s = tled_solid_new(h, cells[0], cells[1], cells[2], elements, TLED_RICH, 1);
     modal_tled_material *materials = (modal_tled_material *)s->materials; /* the solid's own */
     int32_t *of = (int32_t *)s->material;
     for (int k = 0; k < TLED_RICH; k++) {
@@ -435,7 +435,8 @@ static void check_alone(harness *h, tled_elements elements, int fibres, int mixe
     }
     for (int64_t e = 0; !mixed && e < s->n_tetrahedra + s->n_hexahedra; e++) of[e] = 4;
     s->n_faces = 0;
-    harness_case(h, "elements %d, %s alone%s", elements, fibres ? "fibres" : "Prony terms", mixed ? ", of some" : "");
+    harness_case(h, "%d x %d x %d, elements %d, %s alone%s", cells[0], cells[1], cells[2], elements,
+                 fibres ? "fibres" : "Prony terms", mixed ? ", of some" : "");
     check(h, s, MODAL_TLED_FLOAT32, 5e-4, 1e-4);
     check(h, s, MODAL_TLED_FLOAT64, 5e-4, 1e-4);
     tled_solid_free(s);
@@ -486,6 +487,7 @@ static int is_wanted(const harness *h, int size, int elements, int k)
 static void run(harness *h)
 {
     static const int small[3] = {3, 5, 4}, large[3] = {14, 13, 15}; /* on CUDA in one cluster; in one launch of more blocks */
+    static const int several[3] = {8, 7, 9};                          /* of some patches */
     static const int sizes[][3] = {{1, 1, 1}, {2, 1, 3}, {3, 5, 4}, {11, 7, 9}, {23, 19, 17}};
     if (!h->kernels->tled_step) {
         harness_unsupported(h, "tled_step");
@@ -513,7 +515,8 @@ static void run(harness *h)
     check_plain(h, small, 0), check_plain(h, small, 1);
     if (!h->tiny) check_plain(h, large, 0);
     for (int k = 0; k < 8 && !h->tiny; k++)
-        check_alone(h, k & 4 ? TLED_HEXAHEDRA : TLED_TETRAHEDRA, k & 1, k & 2);
+        check_alone(h, small, k & 4 ? TLED_HEXAHEDRA : TLED_TETRAHEDRA, k & 1, k & 2);
+    for (int k = 0; k < 4 && !h->tiny; k++) check_alone(h, several, TLED_TETRAHEDRA, k & 1, k & 2);
 }
 
 int main(int argc, char **argv) { return harness_main(argc, argv, "tled_step", run); }
