@@ -111,7 +111,7 @@ done:
 
 /* ---- frames ---- */
 
-enum { POINTS, WETNESS, DIRT };
+enum { POINTS, WETNESS, DIRT, TOGETHER = 4 << 20 /* bytes of points */ };
 
 typedef struct running {
     tool *t;
@@ -121,7 +121,8 @@ typedef struct running {
     modal_deformer *deformer;
     modal_flow *flow;
     modaltex_flow_images *images; /* or NULL */
-    float *arrays[3]; /* of all points */
+    int64_t held, most; /* frames that wait to be written: small ones go together */
+    float *arrays[3];   /* [most] frames of all points */
     int64_t n_steps, n_flat, flat_frames;
     double writing, drawing; /* s that the sequence and the images took */
 } running;
@@ -131,9 +132,21 @@ static modal_status open_deformer(running *w, modal_error *err)
     modal_status status = MODAL_OK;
     const modal_deform_request request = {.back_end = w->r->device.name, .direct = 1, .n_frames = w->in->n};
     MODAL_TRY(modal_deformer_new(&w->deformer, &w->in->basis, &request, err));
+    w->most = TOGETHER / (12 * w->in->n_points) + 1;
+    if (w->most > w->in->n) w->most = w->in->n;
     for (int i = 0; i < 3; i++)
-        MODAL_TRY(modal_alloc_zero(&w->arrays[i], (i == POINTS ? 3 : 1) * w->in->n_points, sizeof(float), "frame", err));
+        MODAL_TRY(modal_alloc_zero(&w->arrays[i], w->most * (i == POINTS ? 3 : 1) * w->in->n_points, sizeof(float), "frame", err));
 done:
+    return status;
+}
+
+static modal_status write_held(running *w, modal_error *err)
+{
+    const modal_frames frames = {.n_frames = w->held, .arrays = {w->arrays[POINTS], w->arrays[WETNESS], w->in->state.dirt ? w->arrays[DIRT] : NULL}};
+    const double start = tool_seconds();
+    const modal_status status = w->held > 0 ? modal_sequence_vtkhdf.add(w->out->writer, &frames, err) : MODAL_OK;
+    w->held = 0;
+    w->writing += tool_seconds() - start;
     return status;
 }
 
@@ -144,12 +157,14 @@ static modal_status make_frame(running *w, int64_t i, modal_error *err)
     const modal_trajectory *q = &in->trajectory;
     const modal_flow_state *s = &in->state;
     const int64_t frame = in->start + i * in->step, modes = q->mode_offsets[q->n_objects];
-    const modal_deform_arrays to = {.positions = w->arrays[POINTS]};
+    float *const points = w->arrays[POINTS] + 3 * w->held * in->n_points;
+    const int64_t first = w->held * in->n_points + in->first_point;
+    const modal_deform_arrays to = {.positions = points};
     const double *poses = q->poses ? q->poses + 12 * frame * q->n_objects : NULL;
     int64_t n_steps = 0, n_flat = 0;
     status = modal_deformer_frames(w->deformer, 1, q->q + frame * modes, poses, NULL, NULL, &to, err);
     if (status == MODAL_OK && in->times[i] > s->time)
-        status = modal_flow_advance(w->flow, w->arrays[POINTS] + 3 * in->first_point, in->times[i], &n_steps, &n_flat, err);
+        status = modal_flow_advance(w->flow, points + 3 * in->first_point, in->times[i], &n_steps, &n_flat, err);
     if (status != MODAL_OK) {
         modal_error_context(err, "%s: frame %lld", w->r->trajectory, (long long)frame);
         goto done;
@@ -157,16 +172,13 @@ static modal_status make_frame(running *w, int64_t i, modal_error *err)
     w->n_steps += n_steps;
     w->n_flat += n_flat;
     w->flat_frames += n_flat > 0;
-    modal_flow_read(&in->probe, s->liquid, s->wetness, w->arrays[WETNESS] + in->first_point);
-    if (s->dirt) modal_flow_read(&in->probe, s->dirt, NULL, w->arrays[DIRT] + in->first_point);
-    const modal_frames frames = {.n_frames = 1, .arrays = {w->arrays[POINTS], w->arrays[WETNESS], s->dirt ? w->arrays[DIRT] : NULL}};
+    modal_flow_read(&in->probe, s->liquid, s->wetness, w->arrays[WETNESS] + first);
+    if (s->dirt) modal_flow_read(&in->probe, s->dirt, NULL, w->arrays[DIRT] + first);
+    if (++w->held == w->most) MODAL_TRY(write_held(w, err));
     const double start = tool_seconds();
-    MODAL_TRY(modal_sequence_vtkhdf.add(w->out->writer, &frames, err));
-    const double written = tool_seconds();
     const int dirty = w->r->images && strcmp(w->r->images, "dirt") == 0;
     if (w->images) MODAL_TRY(modaltex_flow_images_add(w->images, dirty ? s->dirt : s->liquid, dirty ? NULL : s->wetness, err));
-    w->writing += written - start;
-    w->drawing += tool_seconds() - written;
+    w->drawing += tool_seconds() - start;
 done:
     return status;
 }
@@ -182,6 +194,7 @@ static modal_status make_frames(running *w, modal_error *err)
         if (!r->checkpoint || ((i + 1) % r->checkpoint_every && i + 1 < w->in->n)) continue;
         MODAL_TRY(write_checkpoint(w->t, r, w->in, &w->out->checkpoint, i + 1 < w->in->n, err));
     }
+    MODAL_TRY(write_held(w, err));
     const double start = tool_seconds();
     if (w->images) MODAL_TRY(modaltex_flow_images_flush(w->images, err));
     w->drawing += tool_seconds() - start;
