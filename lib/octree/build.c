@@ -181,22 +181,59 @@ modal_status modal_octree_neighbours(const modal_octree *o, double *mean, modal_
     return MODAL_OK;
 }
 
-/* Bytes that the octree and what it is made with will take. */
-static modal_status check_memory(const modal_octree_request *r, int64_t n_samples, int64_t n_bricks, modal_error *err)
+/* Bytes that the octree and what it is made with will take. Blocks: of samples. */
+static double bytes_of(const modal_octree_request *r, double n_samples, double n_bricks)
 {
-    const int64_t nodes = 8 * n_bricks; /* no more than that below the blocks, and few above them */
-    const double bytes = (double)n_samples * (8 + 1 + (double)modal_octree_value_bytes(r->channels) + 12 + 8) + (double)nodes * 32 + 40.0 * (double)n_bricks;
+    const double nodes = 8 * n_bricks; /* no more than that below the blocks, and few above them */
+    return n_samples * (8 + 1 + (double)modal_octree_value_bytes(r->channels) + 12 + 8) + nodes * 32 + 40 * n_bricks;
+}
+
+/* about: "about ", or nothing where the numbers are exact. */
+static modal_status check_memory(const modal_octree_request *r, const char *about, double n_samples, double n_bricks, modal_error *err)
+{
+    const double bytes = bytes_of(r, n_samples, n_bricks);
     if (n_samples >= MODAL_OCTREE_MOST)
-        return modal_error_set(err, MODAL_ERROR_MEMORY, "%lld samples, at most %d; a resolution of %lld has room", (long long)n_samples,
-                               MODAL_OCTREE_MOST - 1, (long long)((double)r->resolution * sqrt(MODAL_OCTREE_MOST / (double)n_samples) / 2));
+        return modal_error_set(err, MODAL_ERROR_MEMORY, "%s%.0f samples, at most %d; a resolution of %.0f has room", about, n_samples,
+                               MODAL_OCTREE_MOST - 1, floor((double)r->resolution * sqrt(MODAL_OCTREE_MOST / n_samples) / 2));
     if (r->memory_limit > 0 && bytes > (double)r->memory_limit) {
         double half = (double)r->resolution, fits = bytes; /* a quarter of the samples each */
         while (fits > (double)r->memory_limit && half > 8) half /= 2, fits /= 4;
-        return modal_error_set(err, MODAL_ERROR_MEMORY, "--memory-limit: %lld samples need %.0f bytes, of %lld; a resolution of %.0f needs about %.0f",
-                               (long long)n_samples, bytes, (long long)r->memory_limit, half, fits);
+        return modal_error_set(err, MODAL_ERROR_MEMORY, "--memory-limit: %s%.0f samples need %.0f bytes, of %lld; a resolution of %.0f needs about %.0f",
+                               about, n_samples, bytes, (long long)r->memory_limit, half, fits);
     }
-    if (r->planned) r->planned(r->planned_to, n_samples, bytes);
     return MODAL_OK;
+}
+
+/* Refuses what is far too large before cells are counted, which would take as long and as much. Cells are at least as many as the surface's
+ * area has, but where it lies on itself, and four times as many as in a lattice twice as coarse, but where it is thin: both have to say so. */
+static modal_status check_before(const modal_octree_request *r, const modal_octree *o, modal_error *err)
+{
+    enum { COARSE = 7, SLACK = 4, SAMPLES_OF_BRICK = 16 }; /* bits of the coarse lattice; of 4^3 samples a block has 16 and more */
+    modal_status status = MODAL_OK;
+    const int more = modal_octree_bits(o) - COARSE;
+    const modal_octree_frame frame = {r->positions, {o->origin[0], o->origin[1], o->origin[2]}, ldexp(1.0, COARSE) / o->size};
+    modal_bricks cells = {0};
+    int64_t n_flat = 0;
+    double area = 0, coarse; /* in cells of the coarse lattice */
+    if (more <= 0) return MODAL_OK;
+    for (int64_t t = 0; t < r->n_triangles; t++) {
+        double p[9], n[3];
+        modal_octree_corners(&frame, r->triangles + 3 * t, p);
+        for (int k = 0; k < 3; k++) {
+            const int i = (k + 1) % 3, j = (k + 2) % 3;
+            n[k] = (p[3 + i] - p[i]) * (p[6 + j] - p[j]) - (p[3 + j] - p[j]) * (p[6 + i] - p[i]);
+        }
+        area += sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) / 2;
+    }
+    if (check_memory(r, "", ldexp(area, 2 * more) / SLACK, 0, NULL) == MODAL_OK) return MODAL_OK;
+    MODAL_TRY(make_cells(r, &frame, modal_octree_margin(o), &cells, &n_flat, err));
+    MODAL_TRY(modal_bricks_finish(&cells, err));
+    coarse = fmin(2.5 * area, 1.5 * (double)cells.first[cells.n]); /* samples, of smooth surfaces */
+    if (check_memory(r, "", ldexp(fmin(area, coarse), 2 * more) / SLACK, 0, NULL) != MODAL_OK)
+        MODAL_TRY(check_memory(r, "about ", ldexp(coarse, 2 * more), ldexp(coarse, 2 * more) / SAMPLES_OF_BRICK, err));
+done:
+    modal_bricks_free(&cells);
+    return status;
 }
 
 static modal_status start_values(modal_octree *o, modal_error *err)
@@ -234,6 +271,7 @@ modal_status modal_octree_build(const modal_octree_request *r, modal_octree *o, 
     MODAL_TRY(place_cube(r, o, err));
     frame = (modal_octree_frame){r->positions, {o->origin[0], o->origin[1], o->origin[2]}, ldexp(1.0, modal_octree_bits(o)) / o->size};
     const double margin = modal_octree_margin(o);
+    MODAL_TRY(check_before(r, o, err));
     MODAL_TRY(make_cells(r, &frame, margin, &cells, n_flat, err));
     if (cells.n == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "the surface has no area");
     MODAL_TRY(modal_bricks_add(&samples, &cells, err));
@@ -242,7 +280,8 @@ modal_status modal_octree_build(const modal_octree_request *r, modal_octree *o, 
     MODAL_TRY(modal_bricks_finish(&samples, err));
     o->n_samples = samples.first[samples.n];
     o->n_cells = cells.first[cells.n];
-    MODAL_TRY(check_memory(r, o->n_samples, samples.n, err));
+    MODAL_TRY(check_memory(r, "", (double)o->n_samples, (double)samples.n, err));
+    if (r->planned) r->planned(r->planned_to, o->n_samples, bytes_of(r, (double)o->n_samples, (double)samples.n));
     MODAL_TRY(modal_alloc(&o->keys, o->n_samples, sizeof *o->keys, "samples", err));
     MODAL_TRY(modal_alloc(&begins, o->n_samples, 1, "samples", err));
     list_samples(&cells, &samples, o->keys, begins);

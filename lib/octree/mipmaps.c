@@ -293,10 +293,10 @@ done:
     return status;
 }
 
-modal_status modal_octree_sample_level(const modal_octree_pyramid *p, float level, const double *positions, int64_t n, void *values, int64_t *n_outside,
-                                       modal_error *err)
+modal_status modal_octree_sample_level(const modal_octree_pyramid *p, float level, const double *positions, int64_t n, void *values,
+                                       uint8_t *found, int64_t *n_outside, modal_error *err)
 {
-    const modal_octree_lookup_task with = {.filter = MODAL_OCTREE_TRILINEAR, .n_mips = p->n_mips, .mips = p->mips, .values = values};
+    const modal_octree_lookup_task with = {.filter = MODAL_OCTREE_TRILINEAR, .n_mips = p->n_mips, .mips = p->mips, .values = values, .found = found};
     return modal_octree_sample_with(&p->finest, &with, level, positions, n, n_outside, err);
 }
 

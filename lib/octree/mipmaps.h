@@ -27,7 +27,7 @@ modal_status modal_octree_pyramid_make(const modal_octree *octree, modal_octree_
 
 /* Values at positions [n, 3] m for a footprint of 2^level cells, else as modal_octree_sample. */
 modal_status modal_octree_sample_level(const modal_octree_pyramid *pyramid, float level, const double *positions, int64_t n, void *values,
-                                       int64_t *n_outside, modal_error *err);
+                                       uint8_t *found, int64_t *n_outside, modal_error *err);
 
 /* Bytes of all tables. */
 int64_t modal_octree_pyramid_bytes(const modal_octree_pyramid *pyramid);

@@ -98,6 +98,9 @@ def check_values(points, faces):
         validate("f.h5")
     got = run("modaltex", "sample", "f.h5", "far.ply", "v.ply", "-f")
     must("warning: 3 of 3 vertices are outside of the texture, they get 0" in got.stderr and (read_ply("v.ply")["value_x"] == 0).all(), got.stderr)
+    for footprint in (0, 0.05):
+        got = run("modaltex", "sample", "f.h5", "far.ply", "v.ply", "-f", "--outside", -2.5, "--footprint", footprint)
+        must("they get -2.5" in got.stderr and (read_ply("v.ply")["value_z"] == -2.5).all(), got.stderr)
 
 
 def check_layers(points, faces):
@@ -515,6 +518,15 @@ def check_refused(points, faces):
     run("modaltex", "build", "s.ply", "x.h5", "--channels", "rgb", code=2, says="--channels: not rgba8, float or float3, rgb")
     run("modaltex", "build", "s.ply", "x.h5", "--resolution", 1024, "--memory-limit", "1M", code=4, says="; a resolution of 32 needs about ")
     run("modaltex", "build", "s.ply", "fits.h5", "--resolution", 32, "--memory-limit", "1M")
+    # what is far too large is refused before it is counted
+    run("modaltex", "build", "s.ply", "x.h5", "--resolution", 2**20, code=4, says=" samples, at most 1073741823; a resolution of ")
+    run("modaltex", "build", "s.ply", "x.h5", "--resolution", 2**12, "--memory-limit", "100M", code=4, says="--memory-limit: about ")
+    crossing = np.vstack([points, points + [0.3, 0.1, 0]])  # two spheres through each other: allowed
+    write_ply("crossing.ply", crossing, np.vstack([faces, faces + len(points)]))
+    run("modaltex", "build", "crossing.ply", "crossing.h5", "--resolution", 64)
+    validate("crossing.h5")
+    got = run("modaltex", "sample", "crossing.h5", "crossing.ply", "crossing_v.ply")
+    must(got.stderr == "", got.stderr)
     run("modaltex", "build", "s.ply", "t.h5", code=2, says="t.h5: ")
     run("modaltex", "sample", "t.h5", "s.ply", "x.ply", "--filter", "cubic", code=2, says="--filter: not trilinear or nearest, cubic")
     run("modaltex", "sample", "s.ply", "s.ply", "x.ply", code=3, says="s.ply: ")

@@ -359,7 +359,7 @@ static void test_mipmaps(void **unused)
         double worst = 0;
         for (double level = 0; level <= bits + 1; level += 0.23) {
             int64_t n_outside = -1;
-            assert_int_equal(modal_octree_sample_level(&p, (float)level, points, POINTS, values, &n_outside, &err), MODAL_OK);
+            assert_int_equal(modal_octree_sample_level(&p, (float)level, points, POINTS, values, NULL, &n_outside, &err), MODAL_OK);
             assert_int_equal(n_outside, 0);
             const double coarse = ldexp(1, modal_octree_side_bits(&o) * (int)ceil(level / modal_octree_side_bits(&o)));
             for (int i = 0; i < POINTS; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modaltex sample: an octree texture at the vertices of a mesh. */
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 static const tool_option options[] = {
     {"filter", 0, "trilinear|nearest", "trilinear", "Between the eight samples around a vertex, or the nearest of them.", 0},
     {"footprint", 0, "M", "0", "Means over about M metres, between mip levels; 0: the samples.", 0},
+    {"outside", 0, "V", "0", "Every number of a vertex outside of the texture; of colours 0 to 255.", 0},
     MODALTEX_OPTION_SHAPE,
     TOOL_OPTION_THREADS,
     TOOL_OPTION_FORCE,
@@ -35,7 +37,7 @@ const tool_program modaltex_sample_program = {
     .output = 4,
     .output_traits = TOOL_WRITES,
     .notes = "OUT is the mesh with red, green, blue, alpha, or value, or value_x, value_y, value_z at its vertices. It may be a finer mesh than\n"
-             "the texture was built around, in the same coordinates. Vertices outside of the texture get 0, and are counted.",
+             "the texture was built around, in the same coordinates. Vertices outside of the texture are counted.",
     .examples = "modaltex sample bunny_marble.h5 bunny.ply marble.ply",
 };
 
@@ -70,12 +72,13 @@ static modal_status write_ply(const tool_output *output, const modal_surface_mes
     return MODAL_OK;
 }
 
-/* Values of all vertices; the file has mip levels where a footprint is asked for, or they are made. */
+/* Values of all vertices, and whether each was found; the file has mip levels where a footprint is asked for, or they are made. */
 static modal_status look_up(tool *t, modal_octree *o, double footprint, modal_octree_filter filter, const modal_surface_mesh *s, void *values,
-                            int64_t *n_outside, modal_error *err)
+                            uint8_t *found, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_octree_pyramid p = {0};
+    int64_t n_outside = 0;
     double start = tool_seconds();
     if (footprint > 0 && !o->mipmaps) MODAL_TRY(modal_octree_make_mipmaps(o, err));
     if (footprint > 0) MODAL_TRY(modal_octree_pyramid_make(o, &p, err));
@@ -83,13 +86,30 @@ static modal_status look_up(tool *t, modal_octree *o, double footprint, modal_oc
     tool_stage(t, "tables", tool_seconds() - start, modal_octree_tables_bytes(&p.finest));
     start = tool_seconds();
     if (footprint > 0)
-        MODAL_TRY(modal_octree_sample_level(&p, (float)log2(footprint * p.finest.scale), s->positions, s->n_vertices, values, n_outside, err));
+        MODAL_TRY(modal_octree_sample_level(&p, (float)log2(footprint * p.finest.scale), s->positions, s->n_vertices, values, found, &n_outside, err));
     else
-        MODAL_TRY(modal_octree_sample(&p.finest, filter, s->positions, s->n_vertices, values, NULL, n_outside, err));
+        MODAL_TRY(modal_octree_sample(&p.finest, filter, s->positions, s->n_vertices, values, found, &n_outside, err));
     tool_stage(t, "samples", tool_seconds() - start, -1);
 done:
     modal_octree_pyramid_free(&p);
     return status;
+}
+
+/* Gives vertices that were not found the value `outside`; returns their number. */
+static int64_t fill_outside(modal_octree_channels channels, const uint8_t *found, int64_t n, double outside, void *values)
+{
+    const size_t bytes = modal_octree_value_bytes(channels);
+    const float number = (float)outside;
+    int64_t n_outside = 0;
+    for (int64_t v = 0; v < n; v++) {
+        char *value = (char *)values + (size_t)v * bytes;
+        if (found[v]) continue;
+        n_outside++;
+        if (channels == MODAL_OCTREE_RGBA8) memset(value, (int)lround(outside), bytes);
+        else
+            for (size_t k = 0; k < bytes; k += sizeof number) memcpy(value + k, &number, sizeof number);
+    }
+    return n_outside;
 }
 
 int modaltex_sample(int argc, char **argv)
@@ -103,15 +123,17 @@ int modaltex_sample(int argc, char **argv)
     modal_surface_mesh surface = {0};
     tool_output output = {0};
     void *values = NULL;
+    uint8_t *found = NULL;
     int threads = 1;
     int64_t shape = 0, n_outside = 0;
-    double footprint = 0;
+    double footprint = 0, outside = 0;
     const char *filter = tool_value(&t.arguments, "filter");
     const int nearest = strcmp(filter, "nearest") == 0;
 
     if (!nearest && strcmp(filter, "trilinear") != 0) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--filter: not trilinear or nearest, %s", filter);
     MODAL_TRY(tool_number(&t.arguments, "footprint", 0, 1e30, &footprint, &err));
     if (footprint > 0 && nearest) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--footprint: not with --filter nearest");
+    MODAL_TRY(tool_number(&t.arguments, "outside", -FLT_MAX, FLT_MAX, &outside, &err));
     MODAL_TRY(tool_integer(&t.arguments, "shape", 0, INT32_MAX, &shape, &err));
     MODAL_TRY(tool_threads(&t, &threads, &err));
     omp_set_num_threads(threads);
@@ -119,10 +141,15 @@ int modaltex_sample(int argc, char **argv)
     MODAL_TRY(modal_octree_read(t.arguments.operands[1], &file, &err));
     MODAL_TRY(modaltex_surface_read(t.arguments.operands[2], shape, &surface, &err));
     MODAL_TRY(modal_alloc(&values, surface.n_vertices, modal_octree_value_bytes(file.octree.channels), "values", &err));
-    MODAL_TRY(look_up(&t, &file.octree, footprint, nearest ? MODAL_OCTREE_NEAREST : MODAL_OCTREE_TRILINEAR, &surface, values, &n_outside, &err));
+    if (file.octree.channels == MODAL_OCTREE_RGBA8 && !(outside >= 0 && outside <= 255))
+        MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--outside: colours are 0 to 255, %g", outside);
+    MODAL_TRY(modal_alloc(&found, surface.n_vertices, 1, "values", &err));
+    MODAL_TRY(look_up(&t, &file.octree, footprint, nearest ? MODAL_OCTREE_NEAREST : MODAL_OCTREE_TRILINEAR, &surface, values, found, &err));
+    n_outside = fill_outside(file.octree.channels, found, surface.n_vertices, outside, values);
     MODAL_TRY(write_ply(&output, &surface, file.octree.channels, values, &err));
     MODAL_TRY(tool_output_complete(&output, &err));
-    if (n_outside > 0) tool_warn(&t, "%lld of %lld vertices are outside of the texture, they get 0", (long long)n_outside, (long long)surface.n_vertices);
+    if (n_outside > 0)
+        tool_warn(&t, "%lld of %lld vertices are outside of the texture, they get %g", (long long)n_outside, (long long)surface.n_vertices, outside);
     json_object_set_new(t.report, "vertices", json_integer(surface.n_vertices));
     json_object_set_new(t.report, "outside", json_integer(n_outside));
 done:
@@ -131,5 +158,6 @@ done:
     modal_octree_file_free(&file);
     modal_surface_mesh_free(&surface);
     modal_free(&values);
+    modal_free(&found);
     return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
 }
