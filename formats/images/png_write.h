@@ -26,9 +26,6 @@ typedef struct modal_png_picture {
 modal_status modal_png_encode(modal_png_room *held, const modal_png_picture *picture, const uint8_t **bytes, int64_t *length, modal_error *err);
 void modal_png_free(modal_png_room *held);
 
-/* Grey of 8 bits: the first number of each texel [height, width, 4]. */
-modal_status modal_png_encode_grey(const void *texels, int32_t width, int32_t height, uint8_t **bytes, int64_t *length, modal_error *err);
-
 /* "libdeflate 1.14", "zlib 1.2.13": for --version. */
 const char *modal_png_library(void);
 

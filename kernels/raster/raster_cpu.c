@@ -226,7 +226,7 @@ static inline __attribute__((always_inline)) void draw(const wide_rows *wide, co
     static void draw_##n(void *self, const modal_raster_task *task, uint32_t t, const raster_point *a, const raster_point *b, const raster_point *c, \
                          int32_t first, int32_t last)                                                                                           \
     {                                                                                                                                           \
-        const wide_rows wide = {((const wide_rows *)self)->whole, n};                                                                           \
+        const wide_rows wide = {*(whole_function **)self, n}; /* a constant, of which the compiler makes its loops */                           \
         draw(&wide, task, t, a, b, c, first, last);                                                                                             \
     }
 DEFINE_DRAW(1)
@@ -238,12 +238,12 @@ static void draw_band(const modal_raster_task *task, const bands *s, int band)
     const int32_t first = band * BAND, last = raster_min(first + BAND, task->height) - 1;
     const int64_t row = (int64_t)task->width * task->samples;
     const modal_raster_view view = *task->view;
-    wide_rows wide = {whole_of_machine(), task->samples};
+    whole_function *whole = whole_of_machine();
     if (task->keys) memset(task->keys + first * row, 0xff, (size_t)((last - first + 1) * row) * sizeof *task->keys);
     if (task->depths) memset(task->depths + first * row, 0, (size_t)((last - first + 1) * row) * sizeof *task->depths);
-    if (task->samples == 1) bands_each(&wide, task, &view, s, band, first, last, draw_1);
-    if (task->samples == 4) bands_each(&wide, task, &view, s, band, first, last, draw_4);
-    if (task->samples == 8) bands_each(&wide, task, &view, s, band, first, last, draw_8);
+    if (task->samples == 1) bands_each(&whole, task, &view, s, band, first, last, draw_1);
+    if (task->samples == 4) bands_each(&whole, task, &view, s, band, first, last, draw_4);
+    if (task->samples == 8) bands_each(&whole, task, &view, s, band, first, last, draw_8);
 }
 
 modal_status modal_raster_cpu(const modal_raster_task *task, modal_stream *stream, modal_error *err)

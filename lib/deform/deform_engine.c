@@ -198,6 +198,24 @@ deform_engine *modal_deform_engine_delete(deform_engine *d)
     return NULL;
 }
 
+/* Rounds `count` numbers; 0 where one does not fit float32. It looks at all of them, so that compilers make vectors of it. */
+static inline int round_all(const double *from, int64_t count, float *to)
+{
+    int fit = 1;
+    for (int64_t k = 0; k < count; k++) {
+        fit &= modal_deform_fits(from[k]);
+        to[k] = (float)from[k];
+    }
+    return fit;
+}
+
+static int64_t first_too_large(const double *from, int64_t count)
+{
+    int64_t k = 0;
+    while (k < count && modal_deform_fits(from[k])) k++;
+    return k;
+}
+
 /* q and poses, or their rates of change, into the order of columns, rounded once. Where h_poses is NULL, so are poses. */
 static modal_status stage_inputs(const deform_engine *d, deform_slot *slot, const double *q, const double *poses,
                                  float *h_q, float *h_poses, modal_error *err)
@@ -213,20 +231,25 @@ static modal_status stage_inputs(const deform_engine *d, deform_slot *slot, cons
                 const double *pose_in = poses ? poses + (f * d->n_objects + object) * 12
                                                 : d->rest_poses + object * 12;
                 const int64_t n_modes = d->mode_offsets[object + 1] - d->mode_offsets[object];
-                for (int64_t k = 0; k < n_modes; k++)
-                    if (!modal_deform_round(q_in[k], q_out++))
-                        return modal_error_set(err, MODAL_ERROR_INPUT,
-                                               "frame %lld, object %lld: reduced "
-                                               "coordinate %lld = %g does not fit float32",
-                                               (long long)modal_deform_number(&slot->numbering, f),
-                                               (long long)object, (long long)k, q_in[k]);
-                for (int k = 0; k < 12 && poses_out; k++)
-                    if (!modal_deform_round(pose_in[k], poses_out++))
-                        return modal_error_set(err, MODAL_ERROR_INPUT,
-                                               "frame %lld, object %lld: entry %d of "
-                                               "its rigid frame = %g does not fit float32",
-                                               (long long)modal_deform_number(&slot->numbering, f),
-                                               (long long)object, k, pose_in[k]);
+                if (!round_all(q_in, n_modes, q_out)) {
+                    const int64_t k = first_too_large(q_in, n_modes);
+                    return modal_error_set(err, MODAL_ERROR_INPUT,
+                                           "frame %lld, object %lld: reduced "
+                                           "coordinate %lld = %g does not fit float32",
+                                           (long long)modal_deform_number(&slot->numbering, f),
+                                           (long long)object, (long long)k, q_in[k]);
+                }
+                q_out += n_modes;
+                if (!poses_out) continue;
+                if (!round_all(pose_in, 12, poses_out)) {
+                    const int k = (int)first_too_large(pose_in, 12);
+                    return modal_error_set(err, MODAL_ERROR_INPUT,
+                                           "frame %lld, object %lld: entry %d of "
+                                           "its rigid frame = %g does not fit float32",
+                                           (long long)modal_deform_number(&slot->numbering, f),
+                                           (long long)object, k, pose_in[k]);
+                }
+                poses_out += 12;
             }
     }
     return MODAL_OK;

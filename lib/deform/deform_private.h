@@ -290,10 +290,13 @@ static inline int64_t modal_deform_number(const deform_numbering *numbering, int
     return numbering->first + f * numbering->step;
 }
 
+/* Whether a value stays finite in float32; no for NaN. */
+static inline int modal_deform_fits(double value) { return value >= -3.4028234663852886e38 && value <= 3.4028234663852886e38; }
+
 /* Rounds to float32; 0 when the value does not fit. */
 static inline int modal_deform_round(double value, float *rounded)
 {
-    if (!(value >= -3.4028234663852886e38 && value <= 3.4028234663852886e38)) return 0;
+    if (!modal_deform_fits(value)) return 0;
     *rounded = (float)value;
     return 1;
 }

@@ -164,6 +164,18 @@ static double move_tree(const modal_drift *d, int32_t tree, const modal_forest_s
     return sum;
 }
 
+/* Of the steps since the last frame the mean of their parts' lengths squared, s^2. */
+static double mean_square(const modal_drift *d, int32_t tree)
+{
+    const int64_t *taken = d->taken + LEVELS * (int64_t)tree;
+    double whole = 0, square = 0; /* steps, and the sum of the squares of their parts */
+    for (int level = 0; level < LEVELS; level++) {
+        whole += (double)taken[level];
+        square += ldexp((double)taken[level], -2 * level);
+    }
+    return whole > 0 ? d->h * d->h * square / whole : 0;
+}
+
 /* What the frame of a free root is off, squared. */
 static double move_frame(const modal_drift *d, int32_t i, double h_square, const modal_forest_state *state, double *known, double *off)
 {
@@ -188,15 +200,10 @@ void modal_drift_frame(modal_drift *d, const modal_forest_state *state, double *
     memset(squares, 0, (size_t)d->n_trees * sizeof *squares);
     for (int32_t i = 0; i < d->n_objects; i++) {
         if (d->tree[i] < 0) continue;
-        const int64_t *taken = d->taken + LEVELS * (int64_t)d->tree[i];
-        double whole = 0, square = 0; /* steps, and the sum of the squares of their parts */
-        for (int level = 0; level < LEVELS; level++) {
-            whole += (double)taken[level];
-            square += ldexp((double)taken[level], -2 * level);
-        }
-        if (d->small[d->tree[i]].n == 0) squares[d->tree[i]] += move_on(d, i, state, kept, kept + c);
+        /* of a plant most objects are rigid and attached: nothing */
+        if (d->first[i] < d->first[i + 1] && d->small[d->tree[i]].n == 0) squares[d->tree[i]] += move_on(d, i, state, kept, kept + c);
         if (d->bodies[i].motion == MODAL_STEP_FREE)
-            squares[d->tree[i]] += move_frame(d, i, whole > 0 ? d->h * d->h * square / whole : 0, state, known + 6 * (int64_t)i, frames + i);
+            squares[d->tree[i]] += move_frame(d, i, mean_square(d, d->tree[i]), state, known + 6 * (int64_t)i, frames + i);
     }
     for (int32_t t = 0; t < d->n_trees; t++)
         if (d->small[t].n > 0) squares[t] += move_tree(d, t, state, kept, kept + c);

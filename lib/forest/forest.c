@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/device.h"
+#include "lib/base/cores.h"
 #include "lib/forest/forest_private.h"
 
 /* Statics have no inertia to lead Newton's method, and its Jacobian leaves out how frames turn. */
@@ -12,6 +13,18 @@ enum { STATIC_ITERATIONS = 5 };
 
 /* q, v, a and lag: all that does not stand in an order of its own. */
 enum { ARRAYS = 4 };
+
+/* Frames and measures of the task into the order of the basis's objects. */
+static void put_in_order(const modal_forest *f, const modal_forest_state *s, const modal_step_pose *poses, const modal_step_measure *measures)
+{
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(f->n_threads)) if (f->n_bodies >= MODAL_FOREST_MANY)
+    for (int32_t i = 0; i < f->n_bodies; i++) {
+        const int32_t at = f->place[i];
+        if (at < 0) continue;
+        if (s->poses) s->poses[i] = poses[at];
+        if (s->measures) s->measures[i] = measures[at];
+    }
+}
 
 modal_status modal_forest_get(modal_forest *f, const modal_forest_state *s, modal_error *err)
 {
@@ -24,21 +37,17 @@ modal_status modal_forest_get(modal_forest *f, const modal_forest_state *s, moda
     if (s->lag)
         MODAL_TRY(modal_device_copy_out(&f->device, f->root_lag, t->root_lag, 6 * t->n_trees * (int64_t)sizeof(double),
                                         f->stream, err));
-    if (s->poses)
+    const int shared = f->device.shares_memory; /* then they are taken from where they are */
+    if (s->poses && !shared)
         MODAL_TRY(modal_device_copy_out(&f->device, f->poses, t->poses,
                                         f->n_objects * (int64_t)sizeof *f->poses, f->stream, err));
-    if (s->measures)
+    if (s->measures && !shared)
         MODAL_TRY(modal_device_copy_out(&f->device, f->measures, t->measures,
                                         f->n_objects * (int64_t)sizeof *f->measures, f->stream, err));
     MODAL_TRY(modal_device_stream_wait(&f->device, f->stream, err));
-    for (int32_t i = 0; i < f->n_bodies; i++) {
-        const int32_t at = f->place[i];
-        if (at < 0) continue;
-        if (s->lag && at < t->n_trees)
-            memcpy(s->lag + f->n_coordinates + 6 * (int64_t)i, f->root_lag + 6 * (int64_t)at, 6 * sizeof(double));
-        if (s->poses) s->poses[i] = f->poses[at];
-        if (s->measures) s->measures[i] = f->measures[at];
-    }
+    if (s->poses || s->measures) put_in_order(f, s, shared ? t->poses : f->poses, shared ? t->measures : f->measures);
+    for (int32_t at = 0; at < t->n_trees && s->lag; at++) /* roots stand first */
+        memcpy(s->lag + f->n_coordinates + 6 * (int64_t)f->object_at[at], f->root_lag + 6 * (int64_t)at, 6 * sizeof(double));
 done:
     return status;
 }
@@ -50,23 +59,27 @@ modal_status modal_forest_set(modal_forest *f, const modal_forest_state *s, moda
     const int64_t bytes = f->n_coordinates * (int64_t)sizeof(double);
     const double *const from[ARRAYS] = {s->q, s->v, s->a, s->lag};
     double *const to[ARRAYS] = {t->q, t->v, t->a, t->lag};
+    const int shared = f->device.shares_memory; /* then they are put where they belong at once */
+    modal_step_pose *poses = shared ? t->poses : f->poses;
+    modal_step_measure *measures = shared ? t->measures : f->measures;
     for (int i = 0; i < ARRAYS; i++)
         if (from[i]) MODAL_TRY(modal_device_copy_in(&f->device, to[i], from[i], bytes, f->stream, err));
+    for (int32_t at = 0; at < t->n_trees && s->lag; at++)
+        memcpy(f->root_lag + 6 * (int64_t)at, s->lag + f->n_coordinates + 6 * (int64_t)f->object_at[at], 6 * sizeof(double));
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(f->n_threads)) if (f->n_bodies >= MODAL_FOREST_MANY)
     for (int32_t i = 0; i < f->n_bodies; i++) {
         const int32_t at = f->place[i];
         if (at < 0) continue;
-        if (s->lag && at < t->n_trees)
-            memcpy(f->root_lag + 6 * (int64_t)at, s->lag + f->n_coordinates + 6 * (int64_t)i, 6 * sizeof(double));
-        if (s->poses) f->poses[at] = s->poses[i];
-        if (s->measures) f->measures[at] = s->measures[i];
+        if (s->poses) poses[at] = s->poses[i];
+        if (s->measures) measures[at] = s->measures[i];
     }
     if (s->lag)
         MODAL_TRY(modal_device_copy_in(&f->device, t->root_lag, f->root_lag, 6 * t->n_trees * (int64_t)sizeof(double),
                                        f->stream, err));
-    if (s->poses)
+    if (s->poses && !shared)
         MODAL_TRY(modal_device_copy_in(&f->device, t->poses, f->poses,
                                        f->n_objects * (int64_t)sizeof *f->poses, f->stream, err));
-    if (s->measures)
+    if (s->measures && !shared)
         MODAL_TRY(modal_device_copy_in(&f->device, t->measures, f->measures,
                                        f->n_objects * (int64_t)sizeof *f->measures, f->stream, err));
     MODAL_TRY(modal_device_stream_wait(&f->device, f->stream, err));

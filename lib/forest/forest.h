@@ -19,6 +19,8 @@ typedef struct modal_body_point {
     double drag;                      /* kg/m */
 } modal_body_point;
 
+enum { MODAL_FOREST_MANY = 4096 }; /* objects; of fewer a team of threads takes longer to wake than to copy */
+
 typedef struct modal_forest_setup {
     const modal_body *bodies; /* [basis objects] */
     int64_t n_points;
@@ -28,7 +30,7 @@ typedef struct modal_forest_setup {
     double tolerance; /* relative residual */
     double radius;    /* of MODAL_STEP_ALPHA: its spectral radius at infinity, 0 to 1 */
     int32_t most_iterations, most_halvings; /* of a step; five times the iterations in statics */
-    int n_threads;    /* for the preparation */
+    int n_threads;    /* for the preparation, and for state of MODAL_FOREST_MANY objects and more */
 } modal_forest_setup;
 
 /* What acts at a time; called before every step, by the thread that steps. Where a load jumps at `time`, it is wanted

@@ -433,6 +433,7 @@ modal_status modal_forest_new(modal_forest **forest, const modal_basis *basis,
     MODAL_TRY(modal_alloc_zero(&f, 1, sizeof *f, "forest", err));
     f->device = *device;
     f->n_bodies = basis->n_objects;
+    f->n_threads = setup->n_threads;
     f->n_setup_points = setup->n_points;
     f->n_coordinates = modal_basis_mode_offsets(basis, NULL);
     MODAL_TRY(modal_device_stream_new(device, &f->stream, err));

@@ -16,6 +16,7 @@ struct modal_forest {
     int32_t n_objects;      /* of the task */
     int32_t n_bodies;       /* of the basis */
     int64_t n_coordinates;
+    int n_threads;          /* the setup's */
     int32_t *place;         /* [bodies] where an object of the basis stands in the task, or -1 */
     int32_t *object_at;     /* [objects] the other way */
     int32_t *tree_of;       /* [objects of the task] */

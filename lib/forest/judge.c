@@ -148,12 +148,21 @@ int modal_judge_trees(const modal_judge *j, int keeps, const uint8_t **trees)
     return any;
 }
 
+/* Whether every object is in a tree in work. */
+static int is_all_in_work(const modal_judge *j)
+{
+    int32_t i = 0;
+    while (i < j->n_objects && j->tree[i] >= 0 && j->mask[j->tree[i]]) i++;
+    return i == j->n_objects;
+}
+
 /* Puts the trees in work where they were. */
 static modal_status take_back(modal_judge *j, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_forest_state *from = j->start, *to = &j->now;
     const int64_t c = j->first[j->n_objects];
+    if (is_all_in_work(j)) return modal_forest_set(j->forest, from, err); /* a plant is one tree: nothing stays as it is now */
     MODAL_TRY(modal_forest_get(j->forest, to, err));
     for (int32_t i = 0; i < j->n_objects; i++) {
         if (j->tree[i] < 0 || !j->mask[j->tree[i]]) continue;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/forest/drift.h"
 #include "lib/forest/judge.h"
@@ -196,6 +197,21 @@ static void balance_attraction(modal_scene_run *r, int64_t frame)
     s->attraction.drift = fmax(s->attraction.drift, fabs(total - s->attraction.first));
 }
 
+/* The state's frames as rows of [R | x]. */
+static void put_poses(const modal_simulation *s)
+{
+    const int32_t n = s->basis->n_objects;
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(s->n_threads)) if (n >= MODAL_FOREST_MANY)
+    for (int32_t i = 0; i < n; i++) {
+        const modal_step_pose *from = &s->state.poses[i];
+        double *to = s->poses + 12 * (int64_t)i;
+        for (int row = 0; row < 3; row++) {
+            memcpy(to + 4 * row, from->rotation + 3 * row, 3 * sizeof(double));
+            to[4 * row + 3] = from->position[row];
+        }
+    }
+}
+
 /* The steps to the frame have been measured. */
 static modal_status store_frame(modal_scene_run *r, int64_t frame, modal_error *err)
 {
@@ -211,16 +227,10 @@ static modal_status store_frame(modal_scene_run *r, int64_t frame, modal_error *
     memset(s->energy, 0, sizeof s->energy);
     for (int32_t i = 0; i < s->basis->n_objects; i++) {
         const modal_step_measure *m = &state->measures[i];
-        const modal_step_pose *f = &state->poses[i];
         const double parts[4] = {m->kinetic, m->elastic, m->dissipated, m->external};
         for (int e = 0; e < 4; e++) s->energy[e] += parts[e];
-        if (!s->poses) continue;
-        double *to = s->poses + 12 * (int64_t)i;
-        for (int row = 0; row < 3; row++) {
-            memcpy(to + 4 * row, f->rotation + 3 * row, 3 * sizeof(double));
-            to[4 * row + 3] = f->position[row];
-        }
     }
+    if (s->poses) put_poses(s);
     if (r->attraction.n > 0) balance_attraction(r, frame);
     MODAL_TRY(modal_scene_run_quality(r, frame, err));
     state->next_frame = frame + 1;

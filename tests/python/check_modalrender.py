@@ -140,9 +140,25 @@ for y, x in places[:6]:
 still = json.loads(run("b.h5", "-", *CLICK, "--pick", f"{x},{y}").stdout)
 check(still["point"] == still["rest"] and np.abs(np.array(still["point"]) - still["world"]).max() < 1e-5, "at rest", still)
 with open("scene.json", "w", encoding="utf-8") as f:
-    json.dump({"duration": 0.002, "fps": 1000, "forces": [{key: [0, 1, 0] if key == "force" else picked[key] for key in ("object", "vertex", "force")}]}, f)
+    json.dump({"duration": 0.002, "fps": 1000, "forces": [{key: [0, 3e7, 0] if key == "force" else picked[key] for key in ("object", "vertex", "force")}]}, f)
 forced = subprocess.run([tools / "modalsim", "b.h5", "forced.h5", "--scene", "scene.json", "-q"], capture_output=True)
 check(forced.returncode == 0, forced.stderr)
+# the new trajectory: the surface that was clicked at goes where the force pulls; said by its point, the force is the same
+run("forced.h5", "f", "-f", *CLICK, "--samples", 1, "--buffers", "position,object,triangle", "-q")
+seen = [{name: np.load(f"f/{name}/{frame:06}.npy") for name in ("position", "object", "triangle")} for frame in (0, 2)]
+same = (seen[0]["object"] == 0) & (seen[1]["object"] == 0) & (seen[0]["triangle"] == seen[1]["triangle"])
+pushed = (seen[1]["position"] - seen[0]["position"])[same]
+check(same.sum() > 500 and (pushed[:, 1] > 0).mean() > 0.9, "a force along y moves", pushed.mean(0))
+with h5py.File("forced.h5") as f:
+    by_vertex = f["q"][:]
+scene = json.load(open("scene.json", encoding="utf-8"))
+with h5py.File("b.h5") as f:
+    surface = f["shapes/0000/surface"]
+    scene["forces"][0]["point"] = surface["rest_positions"][:][surface["user_vertex"][:] == scene["forces"][0].pop("vertex")][0].tolist()
+json.dump(scene, open("point.json", "w", encoding="utf-8"))
+check(subprocess.run([tools / "modalsim", "b.h5", "pointed.h5", "--scene", "point.json", "-q"]).returncode == 0, "a force by its point")
+with h5py.File("pointed.h5") as f:
+    check(np.array_equal(f["q"][:], by_vertex) and np.abs(by_vertex[1:]).max() > 0, "vertex and point are two places")
 check(json.loads(run("t.h5", "-", *CLICK, "--pick", "0,0").stdout)["object"] is None, "nothing is there")
 
 # ---- streams ----

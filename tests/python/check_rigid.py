@@ -146,6 +146,40 @@ def frames_of_every_format():
             must(np.array_equal(f[name][:], h[name][:]) and np.array_equal(g[name][:], h[name][:]), name, "differs after a checkpoint")
 
 
+def many():
+    """Thousands of blocks without mass on two stalks move as those of a few do, whatever the number of threads: state of many objects is moved
+    by all of them (MODAL_FOREST_MANY, lib/forest/forest.h)."""
+    stalks, places, n = ((0, -1, 0, 0, 0, 0, 0, 0), (0, -1, 2, 0, 0, 0, 0, 1)), 6, 4200
+
+    def scene(name, count):
+        # blocks stand between the stalks' rows, so that the order of the file is not that of trees
+        blocks = [(1, i % 2 * (count // 2), 0.4 + 2 * (i % 2) + 0.1 * (i % places // 2), 0, 0, 0.1 * (i % places), 0, i % 2) for i in range(count)]
+        rows = [stalks[0], *((1, 0 if r[1] == 0 else count // 2 + 1, *r[2:]) for r in blocks)]
+        rows.insert(count // 2 + 1, stalks[1])
+        with open("p.csv", "w") as f:
+            f.write("object,shape,parent,x,y,z,rx,ry,rz\n" + "".join(f"{i},{','.join(map(str, row))}\n" for i, row in enumerate(rows)))
+        run("modalplace", "p.csv", name, "stalk.h5", "light.h5", "-f")
+        return [i for i in range(count + 2) if i not in (0, count // 2 + 1)]
+
+    def motion(basis, to, threads):
+        run("modalsim", basis, to, "--scene", "m.json", "-f", "-j", threads, *BACKEND)
+        with h5py.File(to) as f:
+            return f["q"][:], f["energy"][:], poses_of(to)[2]
+
+    with open("m.json", "w") as f:
+        json.dump({"duration": 0.04, "fps": 100, "step": 0.005, "gravity": [0, 0, -9.81], "model": "stvk"}, f)
+    few = scene("few.h5", places)
+    q, _, poses = motion("few.h5", "few_t.h5", 1)
+    lot = scene("many.h5", n)
+    own = [motion("many.h5", "many_t.h5", threads) for threads in (1, 2)]
+    for one, two in zip(*own):
+        must(np.array_equal(one, two), "two threads move many objects otherwise")
+    must(np.abs(q[1:]).max() > 1e-5 and np.abs(own[0][0] - q).max() <= 1e-9 * np.abs(q).max(), "blocks without mass act:", np.abs(own[0][0] - q).max())
+    wanted = poses[:, [few[i % places] for i in range(n)]]
+    must(np.abs(own[0][2][:, lot] - wanted).max() <= 1e-9, "a block of many is elsewhere:", np.abs(own[0][2][:, lot] - wanted).max())
+    must(np.ptp(poses[:, few], axis=0).max() > 1e-4, "no block moves")
+
+
 def refuse():
     bad = []
 
@@ -178,4 +212,5 @@ with tempfile.TemporaryDirectory() as folder:
     beside_a_stiff_one()
     frames_of_every_format()
     refuse()
+    many()
 print("check_rigid: sound")
