@@ -63,7 +63,8 @@ if(TARGET modalpack)
   set_tests_properties(cli.shapes PROPERTIES LABELS cli)
   add_test(NAME cli.modalpack COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modalpack.py
            $<TARGET_FILE:modalpack> ${CMAKE_SOURCE_DIR})
-  set_tests_properties(cli.modalpack PROPERTIES LABELS cli TIMEOUT 300)
+  # the presets have one thread of OpenBLAS; a team works here
+  set_tests_properties(cli.modalpack PROPERTIES LABELS cli TIMEOUT 300 ENVIRONMENT OPENBLAS_NUM_THREADS=2)
 
   add_test(NAME cli.rigid COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_rigid.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
@@ -87,8 +88,7 @@ if(TARGET modalpack)
              ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
     set_tests_properties(cli.render_${part} PROPERTIES LABELS cli SKIP_RETURN_CODE 77)
   endforeach()
-  add_test(NAME cli.octree COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_octree.py
-           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
+  add_test(NAME cli.octree COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_octree.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   set_tests_properties(cli.octree PROPERTIES LABELS cli TIMEOUT 300)
   add_test(NAME cli.flow COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_flow.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
@@ -193,8 +193,10 @@ if(TARGET modalpack AND TARGET modalview AND TARGET modalmesh)
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${names} --all)
   add_test(NAME cli.descriptors COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_descriptors.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${names})
+  add_test(NAME cli.descriptors_all COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_descriptors.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${names} --all)
   set_tests_properties(cli.overwrites cli.descriptors PROPERTIES LABELS cli TIMEOUT 300)
-  set_tests_properties(cli.overwrites_all PROPERTIES LABELS "cli;long" TIMEOUT 1800)
+  set_tests_properties(cli.overwrites_all cli.descriptors_all PROPERTIES LABELS "cli;long" TIMEOUT 1800)
   if(NOT MODAL_SANITIZE) # whose library wants to be the first that is loaded
     add_library(kill_at MODULE ${CMAKE_CURRENT_SOURCE_DIR}/preload/kill_at.c)
     set_target_properties(kill_at PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)

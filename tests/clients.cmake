@@ -3,6 +3,8 @@
 # (clients, skipped where pvpython is absent).
 modal_unit_test(test_sequence modal_formats modal_hdf5)
 modal_unit_test(test_sequence_damage modal_formats modal_hdf5)
+add_test(NAME unit.test_sequence_damage_all COMMAND test_sequence_damage)
+set_tests_properties(unit.test_sequence_damage_all PROPERTIES LABELS "unit;long" ENVIRONMENT MODAL_ALL_DAMAGE=1 TIMEOUT 900)
 modal_unit_test(test_number_text modal_formats)
 modal_unit_test(test_direct_out modal_formats modal_hdf5)
 modal_unit_test(test_octree_cut modal_formats)

@@ -11,6 +11,12 @@ foreach(name test_basis_file test_basis_damage test_assembly test_trajectory_fil
   endif()
 endforeach()
 
+# Every truncation, every failing allocation and more draws, of which the above take some.
+foreach(name test_basis_damage test_assembly)
+  add_test(NAME unit.${name}_all COMMAND ${name})
+  set_tests_properties(unit.${name}_all PROPERTIES LABELS "unit;formats;long" ENVIRONMENT MODAL_ALL_DAMAGE=1 TIMEOUT 900)
+endforeach()
+
 modal_unit_test(test_inputs_broken modal_test_files modal_scenes modal_materials)
 
 add_executable(write_samples ${CMAKE_CURRENT_SOURCE_DIR}/unit/write_samples.c)
@@ -92,7 +98,7 @@ endif()
 
 # The validator in Python against our programs; `./run long` has 1,000 mutations.
 if(NOT MODAL_FUZZ AND TARGET modalinfo AND TARGET modalpack AND TARGET modalsim)
-  foreach(case "validator;100" "validator_1000;1000")
+  foreach(case "validator;40" "validator_1000;1000")
     list(GET case 0 name)
     list(GET case 1 count)
     add_test(NAME formats.${name}

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # One program an operation (tests/kernels/harness.h), run once a back end. The CUDA runs are tests of
-# their own, label cuda; where there is no device they are skipped, and say so. Seven programs have cases that
+# their own, label cuda; where there is no device they are skipped, and say so. Ten programs have cases that
 # take long on a CPU: by default they run --quick there (every size and rank, or kind of matrix, not every product of
 # them); all of them are kernels_all.*, label long, and tests/bench/check_gpu.sh runs them on a GPU. kernels_quick.*
 # are the others with --quick, for the preset quick, which is run while one writes.
-set(modal_kernels_many modal_sum deform deform_normals engine octree_lookup reduced_step tled_step)
+set(modal_kernels_many modal_sum deform deform_normals engine normals_dynamic normals_two_stage octree_lookup reduced_step tangents_dynamic
+    tled_step)
 add_library(modal_test_harness STATIC kernels/harness.c kernels/scene.c kernels/normals_mesh.c
   kernels/curvature_checks.c kernels/tled_exact.c kernels/tled_solids.c kernels/raster_scene.c)
 target_link_libraries(modal_test_harness PUBLIC modal_kernels m)

@@ -629,7 +629,8 @@ static void run(harness *h)
     check_single(h, 47, 1, MODAL_STEP_NEWMARK);
     if (!h->quick) check_single(h, 112, 1, MODAL_STEP_ALPHA);
     if (!h->quick) check_single(h, 100, 2, MODAL_STEP_ALPHA);
-    check_single(h, 130, 1, MODAL_STEP_ALPHA); /* matrices that no lanes hold in registers */
+    /* matrices that no lanes hold in registers: of more than 112 modes, which take long on a CPU */
+    check_single(h, h->quick && h->device->shares_memory ? 113 : 130, 1, MODAL_STEP_ALPHA);
     static const int32_t of_forces[] = {1, 2, 7, 8, 9, 31, 32, 33, 47, 48, 60, 100, 200};
     for (int i = 0; i < (h->quick ? 9 : 13); i++) check_forces(h, of_forces[i]);
 }

@@ -7,8 +7,6 @@ import json
 import os
 import shutil
 import struct
-import subprocess
-import sys
 import tempfile
 
 import h5py
@@ -17,8 +15,8 @@ import numpy as np
 from images import from_linear, read_png, to_linear
 from looks import paint_box, read_glb
 from tool_run import must, run
+from validator import validate
 
-REPOSITORY = sys.argv[2]
 
 
 def read_obj(name):
@@ -341,11 +339,6 @@ def check_look():
                      ([""], "/uv/0: an empty path"), ([3], "/uv/0: not a text"), ("c.obj", "/uv: ")):
         json.dump(dict(look, uv=uv), open("wrong.json", "w", encoding="utf-8"))
         run("modaldeform", "t.h5", "x", "--format", "glb", "--look", "wrong.json", code=3, says=says)
-
-
-def validate(path, code=0):
-    got = subprocess.run([sys.executable, os.path.join(REPOSITORY, "tools/python/validate"), path], capture_output=True, text=True)
-    must(got.returncode == code, path, "validator:", got.returncode, got.stdout, got.stderr)
 
 
 def check_kept():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Octree textures. usage: check_octree.py BIN_FOLDER REPOSITORY
+"""Octree textures. usage: check_octree.py BIN_FOLDER
 modaltex build, paint and sample beside an own computation; neighbours along the surface; the same bytes for any number of threads; the rules of formats/octree.md by
 modalinfo --check and by the validator, with a file broken for each; what is refused."""
 import json
@@ -15,8 +15,8 @@ import numpy as np
 
 from images import write_png
 from tool_run import must, run
+from validator import validate
 
-repository = os.path.abspath(sys.argv[2])
 rng = np.random.default_rng(5)
 
 
@@ -58,11 +58,6 @@ def json_file(name, text):
     with open(name, "w", encoding="utf-8") as f:
         f.write(text)
     return name
-
-
-def validate(path, code=0):
-    got = subprocess.run([sys.executable, os.path.join(repository, "tools/python/validate"), path], capture_output=True, text=True)
-    must(got.returncode == code, path, "validator:", got.returncode, got.stdout, got.stderr)
 
 
 def positions(path):

@@ -3,13 +3,15 @@
 """Nothing that a run reads is replaced by what it writes, and no two outputs are one file: every input of every tool
 against every output, by name, by a way round, by symbolic and hard links, the other way round, too; all refused with
 exit code 2, and every file as it was. Then - where it is no pipe, and reports on what is no report.
-usage: check_overwrites.py BIN_FOLDER TOOL... [--all]; without --all each pair in one of the ways, with it in all."""
+usage: check_overwrites.py BIN_FOLDER TOOL... [--all]; with --all each pair in all of the ways. Without it every input against one of
+the outputs and every output against one input and one output, each in one of the ways in turn; - in the place of every operand and
+option of each tool once; reports by one command of each tool."""
 import os
 import sys
 import tempfile
 
 import tool_commands as commands
-from tool_commands import COMMANDS, files_below, fresh, put, run
+from tool_commands import COMMANDS, files_below, fresh, kind_of, put, run
 
 everything = "--all" in sys.argv
 folder = os.path.abspath(sys.argv[1])
@@ -84,12 +86,20 @@ def refused(words, what, says=None):
     return text
 
 
+def chosen(command):
+    """Which files of a command are to meet."""
+    reads, writes = command.reads, command.writes
+    if everything:
+        return [(r, w) for r in reads for w in writes] + [(a, b) for a in writes for b in writes if a != b]
+    n, m = len(reads), len(writes)
+    met = [(reads[i % n], writes[i % m]) for i in range(max(n, m))]
+    return met + [(writes[i], writes[(i + 1) % m]) for i in range(m) if m > 1]
+
+
 def pairs():
     n, turn = 0, 0
     for command in (c for c in COMMANDS if c.tool in tools):
-        both = [(r, w) for r in command.reads for w in command.writes]
-        both += [(a, b) for a in command.writes for b in command.writes if a != b]
-        for first, second in both:
+        for first, second in chosen(command):
             turn += 1
             done = 0
             for k in range(len(WAYS)):
@@ -132,6 +142,7 @@ def works():
 
 
 def pipes():
+    tried = set()
     for command in (c for c in COMMANDS if c.tool in tools):
         fresh("../inputs")
         words = command.line(folder)
@@ -146,6 +157,9 @@ def pipes():
                 continue
             if any(pipe[:2] == (command.tool, kind) for pipe in commands.PIPES):
                 continue
+            if (*kind_of(command), kind) in tried and not everything:
+                continue
+            tried.add((*kind_of(command), kind))
             text = refused(given, ["-"])
             assert "cannot be standard" in text, (given, text)
     if "modalinfo" in tools:
@@ -174,7 +188,11 @@ def pipes():
 
 def reports():
     """A report replaces an older one, or an empty file, and nothing else, however the run ends."""
+    tried = set()
     for command in (c for c in COMMANDS if c.tool in tools and c.tool != "modalbench"):
+        if kind_of(command) in tried and not everything:
+            continue
+        tried.add(kind_of(command))
         fresh("../inputs")
         put("r.json", ["{", ' "tool": "modal"', "}"])
         refused(command.line(folder), ["r.json"], "--report: exists, and is not a report of a tool, r.json")

@@ -4,7 +4,6 @@ modaldeform --texture: its values at the points in vtkhdf, ply and glb, beside m
 modalrender: a look's images of colours and of normals that are octree textures, at rest, moved and deformed, beside modaltex sample."""
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -13,13 +12,9 @@ import numpy as np
 
 from looks import RUBBER, paint_box, put, read_glb, repository
 from tool_run import must, run
+from validator import validate
 
 WOOD = '{"layers": [{"kind": "noise", "from": [0.9, 0.1, 0.3], "to": [0.1, 0.8, 0], "scale": 0.1}]}'
-
-
-def validate(path, code=0):
-    got = subprocess.run([sys.executable, os.path.join(repository, "tools/python/validate"), path], capture_output=True, text=True)
-    must(got.returncode == code, path, "validator:", got.returncode, got.stdout, got.stderr)
 
 
 def colours(path):

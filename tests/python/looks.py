@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import struct
-import subprocess
 import sys
 import tempfile
 
@@ -14,6 +13,7 @@ import numpy as np
 import images
 
 from tool_run import must, run
+from validator import validate
 
 repository = os.path.abspath(sys.argv[2])
 RUBBER = ("--young", 1e6, "--poisson", 0.3, "--density", 1000)
@@ -75,14 +75,6 @@ def write_sheet():
     put("places.csv", "".join(f"{i},0,-1,{3 * i},0,0,0,0,0\n" for i in range(2)))
     run("modalplace", "places.csv", "sheets.h5", "s.h5")
     run("modalsim", "sheets.h5", "st.h5", "--duration", 0.05, "--fps", 100, "--initial", "0=0.001")
-
-
-def validate(path, code=0):
-    """A file, or several, of which each must end so."""
-    files = [path] if isinstance(path, str) else path
-    got = subprocess.run([sys.executable, os.path.join(repository, "tools/python/validate"), *files], capture_output=True, text=True)
-    must(got.returncode == code, path, "validator:", got.returncode, got.stdout, got.stderr)
-    return got.stdout + got.stderr
 
 
 def sound(path):

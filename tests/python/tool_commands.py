@@ -185,7 +185,8 @@ def write_inputs(folder):
     put("lk.obj", ["mtllib lk.mtl", "v 0 0 0", "v 1 0 0", "v 0 1 0", "usemtl red", "f 1 3 2"])
     images.write_png("lk.png", np.zeros((2, 2, 3), "u1"))
     put("lk.json", [json.dumps({"look": 1, "materials": {"a": {"image": "lk.png"}, "b": {}}, "default": "b"})])
-    put("lk2.json", [json.dumps({"look": 1, "materials": {"b": {}}, "default": "b"})])
+    lights = [{"direction": [0, 0, -1], "colour": [1, 1, 1], "shadow": False}] # a shadow's image takes longer than all else
+    put("lk2.json", [json.dumps({"look": 1, "materials": {"b": {}}, "default": "b", "lights": lights})])
     put("lk.mtl", ["newmtl red", "Kd 1 0 0"])
     put("coarse.obj", ["v 0 0 0", "v 2 0 0", "v 0 1 0", "v 0 0 1", "f 1 3 2", "f 1 2 4", "f 2 3 4", "f 3 1 4"])
     put("quake.csv", ["0,0,0,0", "0.05,1,0,0", "0.1,0,0,0"])
@@ -234,40 +235,44 @@ def put(name, lines):
         f.write("\n".join(lines) + "\n")
 
 
-def files_below(folder="."):
+def files_below(folder=".", prefix=""):
     """{name: contents, or where a link leads} of all files."""
     found = {}
-    for place, _, names in os.walk(folder):
-        for name in names:
-            path = os.path.relpath(os.path.join(place, name), folder)
-            if os.path.islink(os.path.join(folder, path)):
-                found[path] = os.readlink(os.path.join(folder, path))
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_symlink():
+                found[prefix + entry.name] = os.readlink(entry.path)
+            elif entry.is_dir():
+                found.update(files_below(entry.path, f"{prefix}{entry.name}/"))
             else:
-                with open(os.path.join(folder, path), "rb") as f:
-                    found[path] = f.read()
+                with open(entry.path, "rb") as f:
+                    found[prefix + entry.name] = f.read()
     return found
 
 
 @functools.cache
 def copied(source):
-    return {path for path, _, _ in os.walk(source, topdown=False)}, files_below(source)
+    return [os.path.relpath(path, source) for path, _, _ in os.walk(source)], files_below(source)
 
 
 def fresh(source):
     """The current folder becomes a copy of another one, which nobody changes. What is the same already is left there: these
     are thousands of copies of some forty files."""
-    folders, files = copied(os.path.abspath(source))
     start = os.path.abspath(source)
-    here = files_below()
-    for name in here:
-        if name not in files or here[name] != files[name] or os.path.islink(name) or os.stat(name).st_nlink > 1:
+    folders, files = copied(start)
+    for name, text in files_below().items():
+        if files.get(name) != text or os.path.islink(name) or os.stat(name).st_nlink > 1:
             os.remove(name)
-    for path, names, _ in os.walk(".", topdown=False):
-        for name in (os.path.relpath(os.path.join(path, n)) for n in names):
-            if not os.path.islink(name) and os.path.join(start, name) not in folders:
-                os.rmdir(name)
-    for path in sorted(folders):
-        os.makedirs(os.path.relpath(path, start), exist_ok=True)
+    for path, _, _ in os.walk(".", topdown=False):
+        if os.path.normpath(path) not in folders:
+            os.rmdir(path)
+    for name in folders:
+        os.makedirs(name, exist_ok=True)
     for name in files:
         if not os.path.lexists(name):
             shutil.copy(os.path.join(start, name), name)
+
+
+def kind_of(command):
+    """Its tool, and which of the tool's commands."""
+    return command.tool, command.words[0] if command.tool == "modaltex" else ""

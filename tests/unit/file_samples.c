@@ -566,3 +566,11 @@ int findings_have(const modal_findings *findings, const char *wanted)
         if (strstr(findings->texts[i], wanted)) return 1;
     return 0;
 }
+
+int sample_all(void) { return getenv("MODAL_ALL_DAMAGE") != NULL; }
+
+int64_t sample_next(int64_t n, int64_t last)
+{
+    const int64_t next = n + 1 + (sample_all() ? 0 : n / 32);
+    return n < last && next > last ? last : next;
+}

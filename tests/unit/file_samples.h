@@ -79,6 +79,12 @@ typedef struct damage_case {
 
 void sample_damage(const char *path, const damage_case *what);
 
+/* MODAL_ALL_DAMAGE is in the environment, as of the tests *_all (label long): then each number of sample_next is the one before and 1. */
+int sample_all(void);
+
+/* What comes after n, up to last: each of the first 32, then fewer and fewer, the last; last + 1 after it. */
+int64_t sample_next(int64_t n, int64_t last);
+
 /* True when one of the findings contains the text. */
 int findings_have(const modal_findings *findings, const char *text);
 
