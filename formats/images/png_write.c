@@ -14,7 +14,9 @@
 
 enum { LEVEL = 1, CHUNK = 12, HEAD = 8 + CHUNK + 13 + CHUNK + 1 + 8, TAIL = 4 + CHUNK }; /* signature, IHDR, sRGB, head of IDAT; end of it, IEND */
 enum { NONE = 0, UP = 2 };             /* filters: a row as it is, and less the one above */
-enum { STRIP = 16, STRIPS = 5 };       /* rows of a strip that is packed to choose one, and strips */
+enum { STRIP = 8, STRIPS = 5 };        /* rows of a strip that is packed to choose one, and strips */
+enum { FLAT = 64 };                    /* what packs to such a part of its bytes has little to gain */
+#define NONE_MAY_TAKE 1.1              /* times what "up" takes: it is packed in half the time */
 
 static void put_32(uint8_t *to, uint32_t value)
 {
@@ -50,14 +52,13 @@ static size_t bound_of(size_t n)
 }
 
 /* Bytes written; 0: no memory. */
-static size_t deflate_all(const uint8_t *from, size_t n, uint8_t *to, size_t room)
+static size_t deflate_all(modal_png_room *held, const uint8_t *from, size_t n, uint8_t *to, size_t room)
 {
 #ifdef MODAL_HAVE_LIBDEFLATE
-    struct libdeflate_compressor *c = libdeflate_alloc_compressor(LEVEL);
-    const size_t length = c ? libdeflate_zlib_compress(c, from, n, to, room) : 0;
-    libdeflate_free_compressor(c);
-    return length;
+    if (!held->packer) held->packer = libdeflate_alloc_compressor(LEVEL);
+    return held->packer ? libdeflate_zlib_compress(held->packer, from, n, to, room) : 0;
 #else
+    (void)held;
     uLongf length = (uLongf)room;
     return compress2(to, &length, from, (uLong)n, LEVEL) == Z_OK ? (size_t)length : 0;
 #endif
@@ -120,10 +121,10 @@ static uint8_t *filter_rows(const layout *l, int filter, const uint8_t *texels, 
 }
 
 /* The filter that packs some strips of the picture better: surfaces of one colour and edges stay as they are, what has images and gradients is less by
- * what is above. As it is a picture is packed in half the time, so that a twentieth more is taken. `rows` has room for all rows, `out` for them packed.
- * Negative: no memory. */
-static int choose_filter(const layout *l, const uint8_t *texels, int32_t width, int32_t height, uint8_t *rows, uint8_t *out, size_t room)
+ * what is above. The room has room for all rows, and for `room` bytes of them packed. Negative: no memory. */
+static int choose_filter(modal_png_room *held, const layout *l, const uint8_t *texels, int32_t width, int32_t height, size_t room)
 {
+    uint8_t *const rows = held->rows;
     size_t packed[2];
     for (int filter = NONE, i = 0; i < 2; filter = UP, i++) {
         uint8_t *end = rows;
@@ -132,10 +133,11 @@ static int choose_filter(const layout *l, const uint8_t *texels, int32_t width, 
             done = first + STRIP < height ? first + STRIP : height;
             end = filter_rows(l, filter, texels, width, (int32_t)first, (int32_t)done, end);
         }
-        packed[i] = deflate_all(rows, (size_t)(end - rows), out, room);
+        packed[i] = deflate_all(held, rows, (size_t)(end - rows), held->file, room);
         if (packed[i] == 0) return -1;
+        if (FLAT * packed[i] < (size_t)(end - rows)) return filter;
     }
-    return (double)packed[0] > 1.05 * (double)packed[1] ? UP : NONE;
+    return (double)packed[0] > NONE_MAY_TAKE * (double)packed[1] ? UP : NONE;
 }
 
 static modal_status need(uint8_t **bytes, int64_t *held, size_t n, const char *what, modal_error *err)
@@ -159,7 +161,7 @@ modal_status modal_png_encode(modal_png_room *held, const modal_png_picture *p, 
     MODAL_TRY(need(&held->file, &held->n_file, HEAD + room + TAIL, "picture", err));
     uint8_t *const rows = held->rows, *const out = held->file;
     const layout l = layout_of(p->bits, p->channels);
-    const int filter = choose_filter(&l, p->texels, p->width, p->height, rows, out, room);
+    const int filter = choose_filter(held, &l, p->texels, p->width, p->height, room);
     if (filter < 0) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "picture: out of memory");
     filter_rows(&l, filter, p->texels, p->width, 0, p->height, rows);
     memcpy(out, signature, sizeof signature);
@@ -170,7 +172,7 @@ modal_status modal_png_encode(modal_png_room *held, const modal_png_picture *p, 
     at = close_chunk(at, "IHDR", 13);
     at[8] = 0; /* perceptual */
     at = close_chunk(at, "sRGB", 1);
-    const size_t packed = deflate_all(rows, n, at + 8, room);
+    const size_t packed = deflate_all(held, rows, n, at + 8, room);
     if (packed == 0) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "picture: out of memory");
     if (packed > INT32_MAX) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "picture: larger than a chunk of PNG holds, %zu bytes", packed);
     at = close_chunk(at, "IDAT", packed);
@@ -183,6 +185,9 @@ done:
 void modal_png_free(modal_png_room *held)
 {
     modal_free(&held->rows), modal_free(&held->file);
+#ifdef MODAL_HAVE_LIBDEFLATE
+    libdeflate_free_compressor(held->packer);
+#endif
     *held = (modal_png_room){0};
 }
 

@@ -13,6 +13,7 @@
 typedef struct modal_png_room {
     uint8_t *rows, *file;
     int64_t n_rows, n_file; /* bytes */
+    void *packer;           /* libdeflate's compressor */
 } modal_png_room;
 
 typedef struct modal_png_picture {
