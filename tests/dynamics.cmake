@@ -25,6 +25,9 @@ if(TARGET modalpack)
            ${CMAKE_CURRENT_SOURCE_DIR}/python/check_tled_follow.py $<TARGET_FILE:modaltled>)
   add_test(NAME cli.tled_whole COMMAND ${MODAL_PYTHON}
            ${CMAKE_CURRENT_SOURCE_DIR}/python/check_tled_whole.py $<TARGET_FILE:modaltled>)
+  add_test(NAME cli.tled_whole_all COMMAND ${MODAL_PYTHON}
+           ${CMAKE_CURRENT_SOURCE_DIR}/python/check_tled_whole.py $<TARGET_FILE:modaltled> --all)
+  set_tests_properties(cli.tled_whole_all PROPERTIES LABELS "cli;long" TIMEOUT 300)
   set_tests_properties(cli.modaltled cli.modaltled_materials cli.modaltled_restart cli.tled_follow cli.tled_whole PROPERTIES LABELS cli TIMEOUT 300)
   set_tests_properties(cli.modaltled_long PROPERTIES LABELS "cli;long")
   foreach(part elements closed static cook balance)
@@ -88,7 +91,7 @@ if(TARGET modalpack)
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} "${MODAL_VEGAFEM}")
   set_tests_properties(clients.vegafem PROPERTIES LABELS clients TIMEOUT 300 SKIP_RETURN_CODE 77)
   # Verdicts against the truth: some scenes, and `./run long` has 200.
-  foreach(case "judged;8;--first;79" "judged_200;200")
+  foreach(case "judged;4;--first;82" "judged_200;200")
     list(POP_FRONT case name)
     add_test(NAME cli.${name} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_judged.py
                                       ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${case})

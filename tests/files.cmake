@@ -90,6 +90,10 @@ if(TARGET modalinfo AND TARGET modalpack AND TARGET modalsim AND TARGET modaldef
   add_test(NAME formats.frozen
            COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_frozen.py ${CMAKE_CURRENT_SOURCE_DIR}/files/frozen
                    ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} $<TARGET_FILE:dump_file>)
+  add_test(NAME formats.frozen_all
+           COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_frozen.py ${CMAKE_CURRENT_SOURCE_DIR}/files/frozen
+                   ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} $<TARGET_FILE:dump_file> --all)
+  set_tests_properties(formats.frozen_all PROPERTIES LABELS "cli;formats;long" TIMEOUT 300)
   add_test(NAME formats.sizes
            COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_sizes.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
                    ${CMAKE_SOURCE_DIR})

@@ -33,7 +33,7 @@ def look_of_surface():
     assert [m["name"] for m in header["look"]["materials"]] == ["canvas", "rope"] and len(header["look"]["images"]) == 3, header["look"]
     said = quick("buoy/buoy.obj", "buoy_out", "--look", "buoy/buoy.obj", "--format", "glb")
     assert "--look buoy/buoy.obj --normals dynamic" in said and os.path.getsize("buoy_out/sequence.glb") > 100000, said
-    refused(3, "absent.mtl", "quick", "buoy/buoy.obj", "no.html", "--look", "absent.mtl", lines=None)
+    refused(3, "absent.mtl", "quick", "egg.obj", "no.html", "--look", "absent.mtl", lines=None)
 
 
 def quick(*words):

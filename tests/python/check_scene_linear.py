@@ -158,8 +158,8 @@ def exact():
              "objects": [{"object": 0, "initial": [0.1] * n}]}
     f = simulate("bar.h5", scene)
     o = Oscillators(bar.k, 3 + 2e-4 * bar.k)
-    t = np.linspace(0, 0.5, 400001)
-    rates = (bar.lift @ g) * o.impulse(t) - LONG(0.1) * o.k * o.impulse(t)
+    t = np.linspace(0, 0.5, 50001)
+    rates = ((bar.lift @ g) - LONG(0.1) * o.k) * o.impulse(t)
     power = ((3 + 2e-4 * bar.k) * bar.mass * rates**2).sum(1)
     wanted = (power.sum() - power[[0, -1]].sum() / 2) * t[1]
     close(f["energy"][-1, 2], wanted, 1e-6, "what damping takes, two steps")

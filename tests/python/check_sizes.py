@@ -11,7 +11,7 @@ import tempfile
 import h5py
 
 from basis_file import NODES_OF
-from stvk_solid import STEEL, Tools
+from stvk_solid import STEEL, Tools, write_bar
 
 run, SOURCE = Tools(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 SECTION = (SOURCE / "formats/README.md").read_text(encoding="utf-8").split("\n## Sizes\n")[1].split("\n## ")[0]
@@ -65,7 +65,8 @@ def main():
         left_out = sum(array.nbytes for array in file["shapes/0000/modal_left_out"].values())
     check("of it the reduced forces", here, forces, 0)
     check("basis.h5, without modes at the nodes", here, os.path.getsize("none.h5") - forces - left_out, 48)
-    run("modalpack", mesh, "many.h5", *STEEL, "--fixed", "stem_end", "--modes", 33, "-q", "--reduced-forces", "--left-out", 0)
+    write_bar("bar.msh", (12, 2, 2), (1, 0.2, 0.2))
+    run("modalpack", "bar.msh", "many.h5", *STEEL, "--fixed", "root", "--modes", 33, "-q", "--reduced-forces", "--left-out", 0)
     with h5py.File("many.h5") as file:
         forces = sum(array.nbytes for array in file["shapes/0000/modal_energy"].values())
     check("of it the reduced forces of r > 32", {"r": 33}, forces, 0)

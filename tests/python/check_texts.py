@@ -261,12 +261,12 @@ def check_hdf5():
                 places += [(name, key) for key, value in item.attrs.items() if isinstance(value, (str, bytes))]
         if not places:
             fail("no text in", path)
-        for name, key in places:
+        for i, (name, key) in enumerate(places):
             shutil.copy(path, "x.h5")
             with h5py.File("x.h5", "r+") as file:
                 del file[name].attrs[key]
                 file[name].attrs.create(key, ALL, dtype=h5py.string_dtype("utf-8", len(ALL)))
-            for words in runs:
+            for words in runs if "long" in sys.argv else {0: runs[0], 1: runs[i % len(runs)]}.values():
                 if os.path.exists(f"{binaries}/{words[0]}"):
                     run(*words)
         shutil.copy(path, "x.h5") # objects that nobody knows, and a link that leads to a hostile name
@@ -289,7 +289,7 @@ with tempfile.TemporaryDirectory(prefix="texts-") as folder:
     make_inputs()
     check_options()
     check_names()
-    check_meshes(most=60 if "long" in sys.argv else 5)
+    check_meshes(most=60 if "long" in sys.argv else 3)
     check_json()
     check_hdf5()
     missing = {"modalpack", "modalsim", "modaldeform", "modalinfo", "modalplace"} - seen

@@ -229,15 +229,17 @@ class Basis:
         return scipy.sparse.csc_matrix((k.ravel(), (rows, columns)), shape=(n, n))
 
     def reduced_stiffness(self, q):
-        """The tangent of reduced_forces by differences, exact for a cubic but for rounding."""
-        r, h = len(q), 1e-3 * max(1.0, np.abs(q).max())
-        k = np.empty((r, r))
-        for i in range(r):
-            d = np.zeros(r)
-            d[i] = h
-            f = self.reduced_forces
-            k[:, i] = (8 * (f(q + d) - f(q - d)) - (f(q + 2 * d) - f(q - 2 * d))) / (12 * h)
-        return k
+        """The tangent of reduced_forces: of each degree, the coefficients as a tensor that is symmetric in all but the first index."""
+        if not hasattr(self, "tensors"):
+            self.reduced_forces(q)  # makes the monomials
+            self.tensors = []
+            for f, m in zip(self.forces, self.monomials):
+                tensor, degree = np.zeros((len(f),) + (len(q),) * m.shape[1]), m.shape[1]
+                tensor[(slice(None), *m.T)] = f
+                ways = list(itertools.permutations(range(1, degree + 1)))
+                self.tensors.append(degree * sum(tensor.transpose(0, *way) for way in ways) / len(ways))
+        linear, quadratic, cubic = self.tensors
+        return linear + (quadratic + cubic @ q) @ q
 
     def static_answer(self, load, n_steps):
         """Displacements under nodal forces that keep their direction, by Newton's method in q."""
