@@ -105,6 +105,9 @@ if(TARGET modalpack)
   add_test(NAME cli.render_texture COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_render_texture.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli.render_texture PROPERTIES LABELS cli TIMEOUT 300)
+  add_test(NAME cli.render_texture_all COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_render_texture.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} --all)
+  set_tests_properties(cli.render_texture_all PROPERTIES LABELS "cli;long" TIMEOUT 600)
 
   foreach(case look:basis look:convert look:glb look:obj look_images:images look_gltf:gltf look_vtk:vtkhdf creases:creases creases:vn)
     string(REPLACE ":" ";" case ${case})

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Octree textures in pictures, as large as the pixel. usage: check_render_texture.py BIN_FOLDER REPOSITORY
+"""Octree textures in pictures, as large as the pixel. usage: check_render_texture.py BIN_FOLDER REPOSITORY [--all]
+Without --all a coarser tree of nodes of 2, one distance for nodes of 8 and one way to draw what is blended.
 modalrender: levels by the pixel's footprint, beside the mip levels of the file and modaltex sample; cut-outs; an octree texture with an image of it
 (--texture), what of the samples took which; what is refused."""
 import json
@@ -14,6 +15,7 @@ from check_texture import colours, look, samples_of, write_points
 from looks import RUBBER, paint_box, put, write_box
 from tool_run import must, run
 
+everything = "--all" in sys.argv
 SIZE = (160, 120)
 FOV = 0.7
 
@@ -67,10 +69,10 @@ def levels():
     must(seen.any(), "nothing is seen")
     must(np.abs(p["colour"][seen] - linear(whole[:3].astype(float))).max() < 2e-6, "far away", p["colour"][seen], linear(whole[:3].astype(float)))
     # what faces the eye has one footprint: modaltex sample says what is seen there; trees of wider nodes, and what is between their levels
-    for n, resolution in ((2, 512), (4, 256), (8, 512)):
+    for n, resolution in ((2, 512 if everything else 256), (4, 256), (8, 512)):
         name = f"noise{n}.h5"
         paint(name, {"kind": "noise", "from": [0.55, 0.5, 0.6], "to": [0.7, 0.62, 0.48], "scale": 0.03, "seed": 3}, resolution, n=n)
-        for distance in (0.15, 0.9, 2.3):
+        for distance in (0.15, 0.9, 2.3) if everything or n < 8 else (0.9,):
             p, _ = drawn("b.h5", {"image": name}, camera={"eye": [0.5, -distance, 0.1], "target": [0.5, 0, 0.1]})
             seen = (p["triangle"] >= 0) & (np.abs(p["position"][:, :, 1]) < 1e-5)
             footprint = 2 * distance * np.tan(FOV / 2) / SIZE[1]
@@ -134,7 +136,7 @@ def cutouts():
     lit = {"lights": [{"direction": [0, 0, -1], "colour": [1, 1, 1], "shadow": True}], "ground": {"height": -0.1, "material": "floor", "size": 4},
            "more": {"floor": {"ambient": [0, 0, 0], "diffuse": [1, 1, 1]}}, "background": [0, 0, 1]}
     for alpha in ("cutout", "blend"):  # of what is blended, alpha decides on shadows
-        for words in ((), ("--backend", "ref"), ("--transparency", "two-pass", "--samples", 4)):
+        for words in ((), ("--backend", "ref"), ("--transparency", "two-pass", "--samples", 4))[0 if everything or alpha == "cutout" else 2:]:
             p, counts = drawn("b.h5", {**material, "alpha": alpha}, *words[:2], camera=camera, samples=words[3] if len(words) > 2 else 1, **lit)
             x, y, box = p["position"][:, :, 0], p["position"][:, :, 1], p["object"] == 0
             floor = (p["object"] == -1) & (p["triangle"] < 0) & (p["position"][:, :, 2] < -0.09)
