@@ -61,18 +61,19 @@ static int64_t search_square(const pair_search *s, int x, int y, int32_t *marks)
 {
     int64_t n_found = 0;
     const int64_t begin = s->first[(int64_t)y * s->side + x], end = s->first[(int64_t)y * s->side + x + 1];
-    for (int64_t i = begin; i < end; i++)
+    for (int64_t i = begin; i < end; i++) {
+        int64_t p[2][3][2];
+        int a[4], b[4];
+        steps_of(s->charts, s->list[i], p[0]), range_of(s, p[0], a);
         for (int64_t j = begin; j < i; j++) {
-            int64_t p[2][3][2];
-            int a[4], b[4];
             if (s->chart && s->chart[s->list[i]] != s->chart[s->list[j]]) continue;
-            steps_of(s->charts, s->list[i], p[0]), steps_of(s->charts, s->list[j], p[1]);
-            range_of(s, p[0], a), range_of(s, p[1], b);
+            steps_of(s->charts, s->list[j], p[1]), range_of(s, p[1], b);
             if (x != (a[0] > b[0] ? a[0] : b[0]) || y != (a[1] > b[1] ? a[1] : b[1])) continue; /* another square has the pair */
             if (!overlap(p)) continue;
             marks[s->list[i] > s->list[j] ? s->list[i] : s->list[j]] = 1;
             n_found++;
         }
+    }
     return n_found;
 }
 

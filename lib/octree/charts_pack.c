@@ -10,8 +10,9 @@
 #include "lib/octree/charts.h"
 
 enum { SIDE = 512, WORDS = SIDE / 64 };
-enum { HALVINGS = 3 }; /* between the first share that fits and the last that did not */
-static const double FILL = 0.86, LESS = 0.92, LEAST = 0.02; /* shares of the raster's area that are tried: the first, factors, the last */
+enum { HALVINGS = 4 }; /* between a share that fits and one that did not */
+enum { ORDERS = 9, MANY = 500 };
+static const double FILL = 0.62, LESS = 0.92, LEAST = 0.02; /* shares of the raster's area that are tried: the first, factors, the last */
 
 typedef struct run {
     int16_t row, first, last;
@@ -20,7 +21,7 @@ typedef struct run {
 typedef struct mask {
     int width, height;
     int64_t n;
-    run *runs; /* the longest first; room for runs of any mask */
+    run *runs; /* the longest first */
 } mask;
 
 typedef struct page {
@@ -29,49 +30,68 @@ typedef struct page {
     int free[SIDE]; /* the longest run of each row below `top` that nothing has */
 } page;
 
+typedef struct place {
+    int x, y, turn;
+} place;
+
 typedef struct packing {
     const modal_chart_shape *shapes;
+    int64_t n_shapes;
     const int32_t *members, *triangle_uv;
     const double *uv;
+    double area;            /* of all charts, m^2 */
     double scale, half_gap; /* cells a m; cells */
     uint8_t *cells;         /* [SIDE, SIDE] of one chart */
+    run *runs;              /* [4, SIDE, SIDE] of all masks */
+    mask *masks;            /* [n_shapes, 4] turned by quarters */
     page page;
-    mask masks[4];
 } packing;
 
-/* Whether a square of cells [x, x + 1], grown by `half`, touches the triangle: no axis separates them. */
-static int touches(const double p[6], double x, double y, double half)
+/* Narrows the x from *low to *high to the middles of squares of row y that, grown by `half`, no edge of the triangle separates from it. */
+static void span(const double p[6], int y, double half, double *low, double *high)
 {
-    const double cx = x + 0.5, cy = y + 0.5, h = 0.5 + half;
+    const double cy = y + 0.5, h = 0.5 + half;
     for (int k = 0; k < 3; k++) {
         const double *a = p + 2 * k, *b = p + 2 * ((k + 1) % 3), *c = p + 2 * ((k + 2) % 3), nx = b[1] - a[1], ny = a[0] - b[0];
-        const double of_c = nx * (c[0] - a[0]) + ny * (c[1] - a[1]), of_box = nx * (cx - a[0]) + ny * (cy - a[1]), reach = h * (fabs(nx) + fabs(ny));
-        const double low = of_c < 0 ? of_c : 0, high = of_c > 0 ? of_c : 0;
-        if (of_box - reach > high || of_box + reach < low) return 0;
+        const double of_c = nx * (c[0] - a[0]) + ny * (c[1] - a[1]), of_row = ny * (cy - a[1]) - nx * a[0], reach = h * (fabs(nx) + fabs(ny));
+        const double least = (of_c < 0 ? of_c : 0) - reach - of_row, most = (of_c > 0 ? of_c : 0) + reach - of_row; /* of nx cx */
+        if (nx == 0) { /* all of the row or nothing */
+            if (least > 0 || most < 0) *high = -1;
+            continue;
+        }
+        const double from = (nx > 0 ? least : most) / nx, to = (nx > 0 ? most : least) / nx;
+        *low = from > *low ? from : *low, *high = to < *high ? to : *high;
     }
-    return 1; /* the caller looks at the box of the triangle only */
 }
 
-/* Cells of a chart; 0: larger than the raster. The box begins half a gap from the raster's border. */
-static int draw(const packing *p, const modal_chart_shape *s, int *width, int *height)
+/* Cells of a chart's box along an axis. */
+static int box_of(const packing *p, const modal_chart_shape *s, int axis) { return (int)ceil(s->size[axis] * p->scale + 2 * p->half_gap) + 1; }
+
+/* Cells of a chart, and how many; -1: larger than the raster. The box begins half a gap from the raster's border. */
+static int64_t draw(const packing *p, const modal_chart_shape *s, int *width, int *height)
 {
-    *width = (int)ceil(s->size[0] * p->scale + 2 * p->half_gap) + 1, *height = (int)ceil(s->size[1] * p->scale + 2 * p->half_gap) + 1;
-    if (*width > SIDE || *height > SIDE) return 0;
+    int64_t n = 0;
+    *width = box_of(p, s, 0), *height = box_of(p, s, 1);
+    if (*width > SIDE || *height > SIDE) return -1;
     memset(p->cells, 0, (size_t)*width * (size_t)*height);
     for (int64_t i = 0; i < s->n; i++) {
         double t[6], low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
         for (int k = 0; k < 6; k++) {
             t[k] = p->uv[2 * (int64_t)p->triangle_uv[3 * (int64_t)p->members[s->first + i] + k / 2] + k % 2] * p->scale + p->half_gap;
-            low[k % 2] = fmin(low[k % 2], t[k]), high[k % 2] = fmax(high[k % 2], t[k]);
+            low[k % 2] = t[k] < low[k % 2] ? t[k] : low[k % 2], high[k % 2] = t[k] > high[k % 2] ? t[k] : high[k % 2];
         }
-        for (int y = (int)floor(low[1] - p->half_gap); y <= (int)floor(high[1] + p->half_gap); y++)
-            for (int x = (int)floor(low[0] - p->half_gap); x <= (int)floor(high[0] + p->half_gap); x++) {
-                if (x < 0 || y < 0 || x >= *width || y >= *height) continue; /* rounding at the box's border */
-                uint8_t *const cell = &p->cells[(int64_t)y * *width + x];
-                if (!*cell) *cell = (uint8_t)touches(t, x, y, p->half_gap);
-            }
+        const double half = p->half_gap;
+        const int top = (int)fmin(floor(high[1] + half), *height - 1);
+        for (int y = (int)fmax(floor(low[1] - half), 0); y <= top; y++) {
+            double from = fmax(floor(low[0] - half), 0) + 0.5, to = fmin(floor(high[0] + half), *width - 1) + 0.5; /* middles of cells */
+            span(t, y, half, &from, &to);
+            if (!(from <= to)) continue;
+            const int first = (int)ceil(from - 0.5), last = (int)floor(to - 0.5);
+            if (first <= last) memset(p->cells + (int64_t)y * *width + first, 1, (size_t)(last - first + 1));
+        }
     }
-    return 1;
+    for (int64_t i = 0; i < (int64_t)*width * *height; i++) n += p->cells[i];
+    return n;
 }
 
 static int longest_first(const void *a, const void *b)
@@ -81,16 +101,14 @@ static int longest_first(const void *a, const void *b)
     return more ? more : x->row != y->row ? x->row - y->row : x->first - y->first;
 }
 
-/* The mask turned by `turn` quarters to the left. */
-static void make_mask(const packing *p, int width, int height, int turn, mask *m)
+/* The mask of what is drawn, or that turned by a quarter to the left. */
+static void make_mask(const packing *p, int width, int height, int turned, mask *m)
 {
-    m->width = turn % 2 ? height : width, m->height = turn % 2 ? width : height;
+    m->width = turned ? height : width, m->height = turned ? width : height;
     m->n = 0;
     for (int y = 0; y < m->height; y++)
         for (int x = 0, inside = 0; x < m->width; x++) {
-            const int a = turn == 0 ? x : turn == 1 ? y : turn == 2 ? width - 1 - x : width - 1 - y;
-            const int b = turn == 0 ? y : turn == 1 ? height - 1 - x : turn == 2 ? height - 1 - y : x;
-            const int here = p->cells[(int64_t)b * width + a];
+            const int here = p->cells[turned ? (int64_t)(height - 1 - x) * width + y : (int64_t)y * width + x];
             if (here && !inside) m->runs[m->n++] = (run){(int16_t)y, (int16_t)x, (int16_t)x};
             else if (here) m->runs[m->n - 1].last = (int16_t)x;
             inside = here;
@@ -98,45 +116,42 @@ static void make_mask(const packing *p, int width, int height, int turn, mask *m
     qsort(m->runs, (size_t)m->n, sizeof *m->runs, longest_first);
 }
 
-/* to |= from moved down by `shift` bits, 0 to SIDE - 1. */
-static void or_shifted(uint64_t *to, const uint64_t *from, int shift)
+/* A mask turned by half. */
+static void turn_by_half(const mask *m, mask *to)
 {
-    const int words = shift / 64, bits = shift % 64;
-    for (int i = 0; i + words < WORDS; i++) {
-        uint64_t word = from[i + words] >> bits;
-        if (bits && i + words + 1 < WORDS) word |= from[i + words + 1] << (64 - bits);
-        to[i] |= word;
+    to->width = m->width, to->height = m->height, to->n = m->n;
+    for (int64_t i = 0; i < m->n; i++) {
+        const run *r = &m->runs[i];
+        to->runs[i] = (run){(int16_t)(m->height - 1 - r->row), (int16_t)(m->width - 1 - r->last), (int16_t)(m->width - 1 - r->first)};
     }
 }
 
-/* The first place in a row where nothing is under the mask, or -1. The longest runs come first, so a full row is soon known. */
-static int place_in_row(const packing *p, const mask *m, int y)
+/* The last cell from `first` to `last` of a row that something has, or -1. */
+static int last_taken(const uint64_t *row, int first, int last)
 {
-    uint64_t taken[WORDS];
+    uint64_t bits = row[last / 64] & UINT64_MAX >> (63 - last % 64);
+    int k = last / 64;
+    while (k > first / 64 && !bits) bits = row[--k];
+    if (k == first / 64) bits &= UINT64_MAX << first % 64;
+    return bits ? 64 * k + 63 - __builtin_clzll(bits) : -1;
+}
+
+/* The first place in a row where nothing is under the mask, or -1. The longest runs come first, so a full row is soon known; then the mask goes on past
+ * whatever is under one of its runs until nothing is under any. *stopped: a run to begin with, the one that stopped it last. */
+static int place_in_row(const packing *p, const mask *m, int y, int64_t *stopped)
+{
+    int x = 0;
     for (int64_t i = 0; i < m->n; i++)
         if (y + m->runs[i].row < p->page.top && m->runs[i].last - m->runs[i].first >= p->page.free[y + m->runs[i].row]) return -1;
-    for (int k = 0; k < WORDS; k++) { /* where the mask would leave the raster */
-        const int free = SIDE - m->width + 1 - 64 * k;
-        taken[k] = free >= 64 ? 0 : free <= 0 ? UINT64_MAX : UINT64_MAX << free;
-    }
-    for (int64_t i = 0; i < m->n; i++) {
-        if (y + m->runs[i].row >= p->page.top) continue;
-        uint64_t all[WORDS] = {0}, more[WORDS], left = 0;
-        const int length = m->runs[i].last - m->runs[i].first + 1;
-        int step = 1;
-        or_shifted(all, p->page.bits[y + m->runs[i].row], m->runs[i].first);
-        for (; 2 * step <= length; step *= 2) {
-            memcpy(more, all, sizeof more);
-            or_shifted(all, more, step);
+    for (int64_t i = *stopped, clear = 0; clear < m->n; clear++, i = i + 1 < m->n ? i + 1 : 0) {
+        const run *r = &m->runs[i];
+        if (y + r->row >= p->page.top) continue;
+        for (int taken; (taken = last_taken(p->page.bits[y + r->row], x + r->first, x + r->last)) >= 0; clear = 0, *stopped = i) {
+            x = taken - r->first + 1;
+            if (x + m->width > SIDE) return -1;
         }
-        memcpy(more, all, sizeof more);
-        or_shifted(all, more, length - step);
-        for (int k = 0; k < WORDS; k++) left |= ~(taken[k] |= all[k]);
-        if (!left) return -1;
     }
-    for (int k = 0; k < WORDS; k++)
-        if (~taken[k]) return 64 * k + __builtin_ctzll(~taken[k]);
-    return -1;
+    return x;
 }
 
 static int longest_free(const uint64_t *row)
@@ -152,27 +167,43 @@ static int longest_free(const uint64_t *row)
     return SIDE - from > most ? SIDE - from : most;
 }
 
-typedef struct place {
-    int x, y, turn, width, height; /* of the mask that is not turned */
-} place;
+/* Masks of all charts at the scale of a share of the raster's area; 0: they have more cells than it. */
+static int draw_all(packing *p, double fill)
+{
+    run *next = p->runs;
+    int64_t cells = 0;
+    p->scale = SIDE * sqrt(fill / p->area);
+    for (int64_t i = 0; i < p->n_shapes; i++) {
+        int width, height;
+        const int64_t n = draw(p, &p->shapes[i], &width, &height);
+        if (n < 0 || (cells += n) > SIDE * SIDE) return 0;
+        for (int turn = 0; turn < 4; turn++) { /* as many runs as cells at most */
+            mask *const m = &p->masks[4 * i + turn];
+            m->runs = next;
+            if (turn < 2) make_mask(p, width, height, turn, m);
+            else turn_by_half(m - 2, m);
+            next += m->n;
+        }
+    }
+    return 1;
+}
 
-static int put(packing *p, const modal_chart_shape *s, place *at)
+static int put(packing *p, const mask *masks, place *at)
 {
     int best = SIDE + 1;
-    if (!draw(p, s, &at->width, &at->height)) return 0;
     for (int turn = 0; turn < 4; turn++) {
-        mask *const m = &p->masks[turn];
-        make_mask(p, at->width, at->height, turn, m);
+        const mask *m = &masks[turn];
+        int64_t stopped = 0;
         for (int y = 0; y + m->height < best; y++) {
-            const int x = place_in_row(p, m, y);
+            const int x = place_in_row(p, m, y, &stopped);
             if (x < 0) continue;
             best = y + m->height;
-            at->x = x, at->y = y, at->turn = turn;
+            *at = (place){x, y, turn};
             break;
         }
     }
     if (best > SIDE) return 0;
-    const mask *m = &p->masks[at->turn];
+    const mask *m = &masks[at->turn];
     for (int64_t i = 0; i < m->n; i++)
         for (int x = m->runs[i].first; x <= m->runs[i].last; x++) p->page.bits[at->y + m->runs[i].row][(at->x + x) / 64] |= (uint64_t)1 << (at->x + x) % 64;
     if (best > p->page.top) p->page.top = best;
@@ -182,10 +213,11 @@ static int put(packing *p, const modal_chart_shape *s, place *at)
 
 static void move(const packing *p, const modal_chart_shape *s, const place *at, double *uv)
 {
+    const int width = box_of(p, s, 0), height = box_of(p, s, 1);
     for (int64_t i = s->first_uv; i < s->first_uv + s->n_uv; i++) {
         const double x = uv[2 * i] * p->scale + p->half_gap, y = uv[2 * i + 1] * p->scale + p->half_gap;
-        const double u = at->turn == 0 ? x : at->turn == 1 ? at->height - y : at->turn == 2 ? at->width - x : y;
-        const double v = at->turn == 0 ? y : at->turn == 1 ? x : at->turn == 2 ? at->height - y : at->width - x;
+        const double u = at->turn == 0 ? x : at->turn == 1 ? height - y : at->turn == 2 ? width - x : y;
+        const double v = at->turn == 0 ? y : at->turn == 1 ? x : at->turn == 2 ? height - y : width - x;
         uv[2 * i] = rint((at->x + u) / SIDE * MODAL_CHART_STEPS) / MODAL_CHART_STEPS;
         uv[2 * i + 1] = rint((at->y + v) / SIDE * MODAL_CHART_STEPS) / MODAL_CHART_STEPS;
     }
@@ -203,15 +235,13 @@ static double area_of(const packing *p, const modal_chart_shape *s)
     return area;
 }
 
-enum { ORDERS = 3 };
-
-/* Charts with the largest boxes first: by the sum of their sides, by the longer side, by the product. */
+/* Charts with the largest boxes first: by the shorter side where `by` is 0, by the longer one where it is ORDERS - 1, by a mean of them between. */
 static modal_status sort_shapes(const modal_chart_shape *shapes, int64_t n, int by, int32_t *order, modal_error *err)
 {
     uint64_t *keys = NULL;
     modal_status status = modal_alloc(&keys, n, sizeof *keys, "charts", err);
     for (int64_t i = 0; status == MODAL_OK && i < n; i++) {
-        const double w = shapes[i].size[0], h = shapes[i].size[1], large = by == 0 ? w + h : by == 1 ? fmax(w, h) : w * h;
+        const double w = shapes[i].size[0], h = shapes[i].size[1], large = by * fmax(w, h) + (ORDERS - 1 - by) * fmin(w, h);
         memcpy(&keys[i], &large, sizeof large); /* not negative: bits keep the order */
         keys[i] = ~keys[i];
         order[i] = (int32_t)i;
@@ -221,14 +251,42 @@ static modal_status sort_shapes(const modal_chart_shape *shapes, int64_t n, int 
     return status;
 }
 
-/* Puts all charts at the scale of a share of the raster's area; 0: they do not fit. */
-static int fits(packing *p, const int32_t *order, int64_t n, double area, double fill, place *places)
+/* Puts all charts, largest first by one of the orders; 0: they do not fit. */
+static int lay(packing *p, const int32_t *order, place *places)
 {
-    p->scale = SIDE * sqrt(fill / area);
     memset(&p->page, 0, sizeof p->page);
-    for (int64_t i = 0; i < n; i++)
-        if (!put(p, &p->shapes[order[i]], &places[i])) return 0;
+    for (int64_t i = 0; i < p->n_shapes; i++)
+        if (!put(p, p->masks + 4 * (int64_t)order[i], &places[order[i]])) return 0;
     return 1;
+}
+
+/* Whether all charts fit at a scale, by any order; many small ones lie well in the middle one. */
+static int fits(packing *p, const int32_t *orders, double fill, place *places)
+{
+    if (!draw_all(p, fill)) return 0;
+    const int first = p->n_shapes > MANY ? ORDERS / 2 : 0;
+    for (int by = first; by < ORDERS - first; by++)
+        if (lay(p, orders + by * p->n_shapes, places)) return 1;
+    return 0;
+}
+
+/* The largest share of the raster's area that was found to fit, and the charts' places [n_shapes] there; tried: room for as many. */
+static modal_status find_scale(packing *p, const int32_t *orders, place *places, place *tried, double *fill, modal_error *err)
+{
+    const size_t bytes = (size_t)p->n_shapes * sizeof *places;
+    double fit = FILL, too_much = 0;
+    while (fit > LEAST && !fits(p, orders, fit, places)) too_much = fit, fit *= LESS;
+    if (!(fit > LEAST)) return modal_error_set(err, MODAL_ERROR_INPUT, "%lld charts are too many for an image", (long long)p->n_shapes);
+    for (int k = 0; k < HALVINGS;) {
+        const double next = too_much > 0 ? 0.5 * (fit + too_much) : fit / LESS;
+        k += too_much > 0;
+        if (fits(p, orders, next, tried)) {
+            fit = next;
+            memcpy(places, tried, bytes);
+        } else too_much = next;
+    }
+    *fill = fit;
+    return MODAL_OK;
 }
 
 modal_status modal_charts_pack(const modal_chart_shape *shapes, int64_t n_shapes, const int32_t *members, const int32_t *triangle_uv, double gap, double *uv,
@@ -237,42 +295,27 @@ modal_status modal_charts_pack(const modal_chart_shape *shapes, int64_t n_shapes
     modal_status status = MODAL_OK;
     packing *p = NULL;
     place *places = NULL, *tried = NULL;
-    int32_t *order = NULL;
-    double area = 0, fill = FILL;
-    int found = 0;
-    const int32_t *used = NULL; /* the order of `places` */
+    int32_t *orders = NULL;
+    double fill = 0;
     MODAL_TRY(modal_alloc_zero(&p, 1, sizeof *p, "charts", err));
     MODAL_TRY(modal_alloc(&p->cells, SIDE * SIDE, 1, "charts", err));
-    for (int k = 0; k < 4; k++) MODAL_TRY(modal_alloc(&p->masks[k].runs, SIDE * SIDE / 2 + SIDE, sizeof *p->masks[k].runs, "charts", err));
+    MODAL_TRY(modal_alloc(&p->runs, 4 * SIDE * SIDE, sizeof *p->runs, "charts", err));
+    MODAL_TRY(modal_alloc(&p->masks, 4 * n_shapes, sizeof *p->masks, "charts", err));
     MODAL_TRY(modal_alloc(&places, n_shapes, sizeof *places, "charts", err));
     MODAL_TRY(modal_alloc(&tried, n_shapes, sizeof *tried, "charts", err));
-    MODAL_TRY(modal_alloc(&order, ORDERS * n_shapes, sizeof *order, "charts", err));
-    p->shapes = shapes, p->members = members, p->triangle_uv = triangle_uv, p->uv = uv;
+    MODAL_TRY(modal_alloc(&orders, ORDERS * n_shapes, sizeof *orders, "charts", err));
+    p->shapes = shapes, p->n_shapes = n_shapes, p->members = members, p->triangle_uv = triangle_uv, p->uv = uv;
     p->half_gap = 0.5 * gap * SIDE;
-    for (int64_t i = 0; i < n_shapes; i++) area += 0.5 * area_of(p, &shapes[i]);
-    for (int by = 0; by < ORDERS; by++) MODAL_TRY(sort_shapes(shapes, n_shapes, by, order + by * n_shapes, err));
-    while (fill > LEAST && !(found = fits(p, order, n_shapes, area, fill, places))) fill *= LESS;
-    double too_much = fill < FILL ? fill / LESS : fill;
-    used = order;
-    for (int k = 0; found && k < HALVINGS && too_much > fill; k++) {
-        const double middle = 0.5 * (fill + too_much);
-        int by = 0;
-        while (by < ORDERS && !fits(p, order + by * n_shapes, n_shapes, area, middle, tried)) by++;
-        if (by < ORDERS) {
-            place *const other = places;
-            places = tried, tried = other;
-            fill = middle, used = order + by * n_shapes;
-        } else too_much = middle;
-    }
-    p->scale = SIDE * sqrt(fill / area);
-    if (!found) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%lld charts are too many for an image", (long long)n_shapes);
-    for (int64_t i = 0; i < n_shapes; i++) move(p, &shapes[used[i]], &places[i], uv);
+    for (int64_t i = 0; i < n_shapes; i++) p->area += 0.5 * area_of(p, &shapes[i]);
+    for (int by = 0; by < ORDERS; by++) MODAL_TRY(sort_shapes(shapes, n_shapes, by, orders + by * n_shapes, err));
+    MODAL_TRY(find_scale(p, orders, places, tried, &fill, err));
+    p->scale = SIDE * sqrt(fill / p->area);
+    for (int64_t i = 0; i < n_shapes; i++) move(p, &shapes[i], &places[i], uv);
 done:
-    for (int k = 0; p && k < 4; k++) modal_free(&p->masks[k].runs);
-    if (p) modal_free(&p->cells);
+    if (p) modal_free(&p->cells), modal_free(&p->runs), modal_free(&p->masks);
     modal_free(&p);
     modal_free(&places);
     modal_free(&tried);
-    modal_free(&order);
+    modal_free(&orders);
     return status;
 }

@@ -10,7 +10,8 @@
 #include "lib/base/memory.h"
 #include "lib/mesh/tetrahedron.h"
 
-static const double most_way = 0.5; /* lattice steps that liquid goes in a step of time */
+static const double most_way = 0.5;       /* lattice steps that liquid goes in a step of time */
+static const double least_stretch = 1e-2; /* of a triangle beside its rest, in the direction in which it is pressed most: below, it is flat */
 
 struct modal_flow {
     modal_device device;
@@ -244,7 +245,7 @@ done:
 
 /* Velocity of the liquid on a triangle, taken back to rest coordinates, in lattice steps/s, and what rain falls on. With rest edges E and
  * deformed edges D (as columns) gravity along the deformed triangle is D c, c = (D^T D)^-1 D^T g, and what goes there goes
- * along E c at rest. Returns 0 where the triangle has no area. */
+ * along E c at rest. Returns 0 for a triangle that is flat: pressed to a line or a point, but for rounding, it would let liquid through at any speed. */
 static int set_motion(const modal_flow *f, const float *positions, int64_t t, double way[3], double *exposure)
 {
     const int32_t *v = f->triangles + 3 * t;
@@ -256,12 +257,16 @@ static int set_motion(const modal_flow *f, const float *positions, int64_t t, do
     const double aa = modal_dot(d[0], d[0]), ab = modal_dot(d[0], d[1]), bb = modal_dot(d[1], d[1]), a = modal_dot(d[0], g), b = modal_dot(d[1], g);
     modal_cross(d[0], d[1], normal);
     modal_cross(e[0], e[1], rest_normal);
-    const double det = modal_dot(normal, normal), rest_area = sqrt(modal_dot(rest_normal, rest_normal));
+    const double det = modal_dot(normal, normal), rest_det = modal_dot(rest_normal, rest_normal);
     way[0] = way[1] = way[2] = *exposure = 0;
-    if (!(det > 1e-12 * aa * bb) || !(rest_area > 0)) return 0;
+    if (!(det > 1e-12 * aa * bb) || !(rest_det > 0)) return 0;
+    /* the squares of both principal stretches have this sum and this product */
+    const double sum = (aa * modal_dot(e[1], e[1]) - 2 * ab * modal_dot(e[0], e[1]) + bb * modal_dot(e[0], e[0])) / rest_det, product = det / rest_det;
+    const double larger = 0.5 * (sum + sqrt(fmax(0, sum * sum - 4 * product)));
+    if (!(product > least_stretch * least_stretch * larger)) return 0;
     const double first = (bb * a - ab * b) / det, second = (aa * b - ab * a) / det;
     for (int k = 0; k < 3; k++) way[k] = f->settings->mobility * f->scale * (first * e[0][k] + second * e[1][k]);
-    *exposure = (strength > 0 ? fmax(0, -modal_dot(normal, g) / strength) : sqrt(det)) / rest_area;
+    *exposure = (strength > 0 ? fmax(0, -modal_dot(normal, g) / strength) : sqrt(det)) / sqrt(rest_det);
     return 1;
 }
 

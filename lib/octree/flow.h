@@ -46,9 +46,9 @@ modal_status modal_flow_new(modal_flow **flow, const modal_device *device, const
 modal_flow *modal_flow_delete(modal_flow *flow); /* NULL is fine; returns NULL */
 
 /* Goes on to `time`, with the surface as in positions [n_vertices, 3] m, world, in steps in which liquid goes half a lattice step at most.
- * Then state is what there is. *n_steps, *n_flat: steps, and triangles without area in this frame, where nothing runs and no rain
- * falls; either may be NULL. Errors: MODAL_ERROR_INPUT where that is more than MODAL_FLOW_MOST_STEPS steps, or for positions that are not
- * finite; those of the device. */
+ * Then state is what there is. *n_steps, *n_flat: steps, and triangles that are flat in this frame, without area at rest or pressed in some
+ * direction to less than a hundredth of it, where nothing runs and no rain falls; either may be NULL. Errors: MODAL_ERROR_INPUT
+ * where that is more than MODAL_FLOW_MOST_STEPS steps, or for positions that are not finite; those of the device. */
 enum { MODAL_FLOW_MOST_STEPS = 100000 };
 modal_status modal_flow_advance(modal_flow *flow, const float *positions, double time, int64_t *n_steps, int64_t *n_flat, modal_error *err);
 

@@ -12,7 +12,7 @@ import h5py
 import numpy as np
 
 from images import read_png
-from looks import paint_box, put, validate
+from looks import RUBBER, paint_box, put, validate
 from tool_run import must, run
 
 RAIN = ("--rain", 0.02, "--speed", 0.5, "--absorb", 2, "--evaporate", 1, "--dirt", 0.05, "--film", 0.001)
@@ -221,6 +221,56 @@ def check_broken():
     change("neighbours", lambda f: [f["samples"].__delitem__(name) for name in ("area", "neighbours")])
 
 
+def bent(name, places, to):
+    """The motion flat.h5, still but for frame 5, in which linear functions of the vertices have given values: places [k, vertices], to [k, 3].
+    Some of them: NaN in `to` leaves a component as it may."""
+    with h5py.File("all.h5") as f:
+        shape = f["shapes/0000"]
+        x = shape["surface/rest_positions"][:]
+        modes = shape["modes/modal_matrix"][:].transpose(0, 3, 2, 1).reshape(-1, 3, 54)[:len(x)]
+    wanted = np.isfinite(to)
+    rows = np.einsum("kv,vcm->kcm", places, modes)[wanted]
+    right = (to - places @ x)[wanted]
+    q = np.linalg.lstsq(rows, right, rcond=None)[0]
+    must(np.abs(rows @ q - right).max() < 1e-8, name, "the modes do not make it", np.abs(rows @ q - right).max())
+    shutil.copy("still.h5", "flat.h5")
+    with h5py.File("flat.h5", "r+") as f:
+        f["q"][5] = q
+    return "flat.h5"
+
+
+def check_flat():
+    """Triangles of a frame that are points, lines or pressed flat: no NaN, nothing lost, nothing runs and no rain falls there; places that are no
+    numbers are refused."""
+    run("modalpack", "box.node", "all.h5", "--modes", 54, *RUBBER)  # any change of shape
+    run("modaltex", "build", "all.h5", "all_tex.h5", "--resolution", 64, "--neighbours", "-q")
+    run("modalsim", "all.h5", "still.h5", "--duration", 0.1, "--fps", 100, "--initial", "0=0")
+    with h5py.File("all.h5") as f:
+        x, t = (f["shapes/0000/surface"][name][:] for name in ("rest_positions", "triangles"))
+    n, any_place = len(x), np.nan
+    each = np.eye(n)
+    a, b, c = each[next(k for k in t if (x[k][:, 2] > 0.19).all())]
+    cases = {"point": ([a - b], [[0, 0, 0]], 1), "line": ([a - 0.5 * (b + c)], [[0, 0, 0]], 1),
+             "pressed": (each[1:] - each[0], [[any_place, any_place, 0]] * (n - 1), 4), "dot": (each[1:] - each[0], [[0, 0, 0]] * (n - 1), 36)}
+    words = ("--rain", 0.02, "--speed", 0.5, "--gravity", "1,2,-9", "--dirt", 0.05, "--absorb", 2, "--report", "r.json")
+    run("modaltex", "flow", "still.h5", "all_tex.h5", "o_still", *words)
+    still = report()["balance"]["added"]
+    for name, (places, to, least) in cases.items():
+        run("modaltex", "flow", bent(name, np.asarray(places), np.asarray(to, float)), "all_tex.h5", f"o_{name}", *words,
+            says="warning: triangles that are flat in 1 frames: nothing runs there and no rain falls on them")
+        r, wet, dirt = report(), frames(f"o_{name}", "wetness"), frames(f"o_{name}", "dirt")
+        must(np.isfinite(wet).all() and np.isfinite(dirt).all() and (wet >= 0).all() and (dirt >= 0).all(), name, "values")
+        must(abs(r["balance"]["error"]) <= 1e-6 and abs(r["balance"]["dirt_error"]) <= 1e-6 and r["flat_triangles"] >= least, name, r)
+        must(wet[10].max() > wet[5].max() > wet[4].max() / 2 > 0, name, "it goes on", wet.max(1))
+        if name == "dot":  # no rain in one of ten times; what is there stays
+            must(abs(r["balance"]["added"] / still - 0.9) <= 1e-6 and r["flat_triangles"] == 36, name, r, still)
+            must((np.abs(wet[5] - wet[4]) <= 1e-6 * wet[4].max()).all() and (dirt[5] == dirt[4]).all(), name, "moved")
+    with h5py.File("flat.h5", "r+") as f:
+        f["q"][5] = 3e38  # as float32 it is finite, the place is not
+    run("modaltex", "flow", "flat.h5", "all_tex.h5", "none", *words, code=3, says="vertex 0: position does not fit float32")
+    must(not os.path.exists("none"), "none is there")
+
+
 def check_refused():
     for words, says in ((("--source", "0,0,1,0,1"), "--source: the radius must be above 0"), (("--source", "0,0,1"), "--source"),
                         (("--source", "0,0,1,1,-1"), "--source: the rate must be at least 0"), (("--object", 1), "--object: the trajectory has 1, 1"),
@@ -253,6 +303,7 @@ def main():
         check_restart()
         check_images()
         check_field()
+        check_flat()
         check_broken()
         check_refused()
     print("flow ok")

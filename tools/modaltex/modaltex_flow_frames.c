@@ -221,9 +221,9 @@ static void report(const running *w)
     json_object_set_new(balance, "error", json_real(want > 0 ? now / want - 1 : 0));
     json_object_set_new(balance, "dirt_error", json_real(s->initial_dirt > 0 ? dirt / s->initial_dirt - 1 : 0));
     json_object_set_new(to, "balance", balance);
-    json_object_set_new(to, "triangles_without_area", json_integer(w->n_flat));
+    json_object_set_new(to, "flat_triangles", json_integer(w->n_flat));
     if (w->n_flat > 0)
-        tool_warn(w->t, "triangles without area in %lld frames: nothing runs there and no rain falls on them", (long long)w->flat_frames);
+        tool_warn(w->t, "triangles that are flat in %lld frames: nothing runs there and no rain falls on them", (long long)w->flat_frames);
     tool_note(w->t, "%s: %lld frames, %lld steps of %lld samples; %g kg of liquid", w->r->folder, (long long)w->in->n, (long long)w->n_steps,
               (long long)w->in->file.octree.n_samples, now);
 }
