@@ -305,7 +305,7 @@ static modal_status number(maker *m, int32_t *number_of, int32_t *sums, modal_er
                                     .n_slots = d->n_slots, .first_base = (int32_t)n_bases,
                                     .n_bases = d->n_forces[0], .hexahedra = d->hexahedra};
         p->n_places += d->n_places;
-        p->n_corners += (int64_t)lane_corners(d, &d->lanes[0]) * d->n_lanes; /* the first lane is a longest one */
+        p->n_corners += ((int64_t)lane_corners(d, &d->lanes[0]) * d->n_lanes + 3) / 4 * 4; /* the first lane is a longest one; copied by four */
         p->n_elements += (int64_t)d->lanes[0].n * d->n_lanes;
         p->n_fans += d->hexahedra ? 0 : d->n_lanes;
         n_bases += d->n_forces[0];

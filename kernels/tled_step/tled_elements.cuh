@@ -52,7 +52,7 @@ template <class R> __device__ __forceinline__ Bench<R> bench_of(const Tables<R> 
 
 template <class R> static inline size_t bench_bytes(const Tables<R> &t, bool staged)
 {
-    if (staged) return remote_offset(t) + sizeof(modal_tled_place) * (size_t)t.most_places + 4 * (size_t)t.most_corners;
+    if (staged) return remote_offset(t) + sizeof(modal_tled_place) * (size_t)t.most_places + 16 * (((size_t)t.most_corners + 3) / 4);
     return sizeof(R) * (8 * (size_t)t.most_places + 3 * (size_t)t.most_slots) + 2 * (size_t)t.most_bases;
 }
 
@@ -136,8 +136,11 @@ __device__ __forceinline__ int fan_forces(const Tables<R> &t, const modal_tled_p
     for (int k = 0;;) {
         const int64_t at = patch.first_element + (int64_t)k * n_lanes + lane;
         Early<R> next; // asked for before this one's stress
-        if (is_staged(LAW) && k + 1 < n)
-            next = early_of<LAW>(t, viscous, patch.material >= 0 ? number : material_of(t, patch, lane, k + 1), at + n_lanes);
+        if (is_staged(LAW) && k + 1 < n) {
+            next = early;
+            if (patch.material < 0) read_material<LAW>(t, material_of(t, patch, lane, k + 1), next);
+            read_own<LAW>(t, viscous, at + n_lanes, next);
+        }
         const Vector3<R> ej = vector(b.rest[place_of(rj)]) - xa, uj = vector(b.u[place_of(rj)]) - ua;
         const Vector3<R> cb = cross(ei, ej), ci = cross(ej, eb);
         R h[9], p[9], mean = 0;

@@ -37,6 +37,14 @@ __device__ __forceinline__ Vector4<float> wait_for(const Vector4<float> *sum, ui
     return f;
 }
 
+// 16 bytes into shared memory, both aligned, while the thread goes on; there for the thread after wait_for_copies, for others after a barrier, too.
+__device__ __forceinline__ void copy_ahead(void *shared, const void *global)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint32_t)__cvta_generic_to_shared(shared)), "l"(global) : "memory");
+}
+
+__device__ __forceinline__ void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
 // Within a cluster: straight into the other block's shared memory.
 __device__ __forceinline__ uint32_t address_in(const void *shared, uint32_t rank)
 {

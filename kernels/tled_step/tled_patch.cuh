@@ -7,6 +7,7 @@
 
 #include "kernels/modal_sum/overlap.cuh"
 #include "kernels/tled_step/tled_elements.cuh"
+#include "kernels/tled_step/tled_exchange.cuh"
 #include "kernels/tled_step/tled_nodes.cuh"
 
 namespace modal_tled {
@@ -102,19 +103,21 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     const modal_tled_place *places = t.places + patch.first_place;
     for (int j = threadIdx.x; j < patch.n_bases; j += THREADS) b.bases[j] = t.bases[patch.first_base + j];
     modal_tled_place p = places[threadIdx.x < patch.n_places ? threadIdx.x : 0];
-    Vector4<R> rest = t.rest[p.node];
+    Vector4<R> rest;
+    if (!STAGED) rest = t.rest[p.node];
     if (STAGED) {
         const uint32_t *corners = t.corners + patch.first_corner;
         const int n_corners = (tetrahedra_of(corners[0]) + 3) * patch.n_lanes; // the first fan is a longest one
+        for (int i = threadIdx.x; 4 * i < n_corners; i += THREADS) copy_ahead(b.corners + 4 * i, corners + 4 * i);
         for (int i = threadIdx.x; i < patch.n_places; i += THREADS) {
-            if (i >= THREADS) p = places[i], rest = t.rest[p.node];
+            if (i >= THREADS) p = places[i];
+            copy_ahead(b.rest + i, t.rest + p.node);
             b.places[i] = p;
-            b.rest[i] = rest;
         }
-        for (int i = threadIdx.x; i < n_corners; i += THREADS) b.corners[i] = corners[i];
     }
     modal_cuda::wait_for_previous();
     const Now<R> now = now_of(s, t.n_signals, 0);
+    if (STAGED) wait_for_copies();
     for (int i = threadIdx.x; i < patch.n_places; i += THREADS) {
         if (STAGED) p = b.places[i], rest.w = b.rest[i].w;
         else if (i >= THREADS) p = places[i], rest = t.rest[p.node];

@@ -103,22 +103,35 @@ template <class R> struct Early {
     R own[6];       // direction, or the term's six numbers
 };
 
+template <int LAW, class R> __device__ __forceinline__ void read_material(const Tables<R> &t, int material, Early<R> &early)
+{
+    if (LAW == LAW_FIBRES) early.fibre = t.rich[material].fibre;
+    if (LAW == LAW_PRONY) {
+        early.isochoric = t.rich[material].n_isochoric;
+        early.decay = t.decays[material * MODAL_TLED_TERMS];
+    }
+}
+
 // at: the element's place in `elements`.
 template <int LAW, class R>
-__device__ __forceinline__ Early<R> early_of(const Tables<R> &t, const R *viscous, int material, int64_t at)
+__device__ __forceinline__ void read_own(const Tables<R> &t, const R *viscous, int64_t at, Early<R> &early)
 {
-    Early<R> early;
     if (LAW == LAW_FIBRES) {
-        early.fibre = t.rich[material].fibre;
 #pragma unroll
         for (int c = 0; c < 3; c++) early.own[c] = t.fibres[c * t.n_elements + at];
     }
     if (LAW == LAW_PRONY) {
-        early.isochoric = t.rich[material].n_isochoric;
-        early.decay = t.decays[material * MODAL_TLED_TERMS];
 #pragma unroll
         for (int c = 0; c < 6; c++) early.own[c] = viscous[c * t.n_elements + at];
     }
+}
+
+template <int LAW, class R>
+__device__ __forceinline__ Early<R> early_of(const Tables<R> &t, const R *viscous, int material, int64_t at)
+{
+    Early<R> early;
+    read_material<LAW>(t, material, early);
+    read_own<LAW>(t, viscous, at, early);
     return early;
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/results/gpu.md from what `modalbench all --json FILE` measured, in one process or in several (measure_gpu.sh: three for
+"""Writes docs/results/gpu.md from what `modalbench uq multi batch frame pipeline --json FILE` measured, in one process or in several (measure_gpu.sh: three for
 results that are kept): of several the median of their medians, the least and the most of all.
 
 Stops where a rate is above what any copy on that device reaches, hot ones included: then the bytes are counted wrong. Puts no
@@ -166,8 +166,8 @@ def document():
     command = re.sub(r"\S*/", "", data["command"])  # folders are the machine's own matter
     yield "# Speed of the deformer"
     yield ""
-    yield ("Written by `tests/bench/format_results.py` from `modalbench all --json`; do not edit. Repeat: "
-           "`modalbench all --json results.json --force && python3 tests/bench/format_results.py results.json "
+    yield ("Written by `tests/bench/format_results.py` from the JSON of `modalbench`; do not edit. Repeat: "
+           "`modalbench uq multi batch frame pipeline --json results.json --force && python3 tests/bench/format_results.py results.json "
            "docs/results/gpu.md`")
     yield ""
     yield f"- date: {data['date'][:10]}, modalbench {data['version']}, `{command}`"
