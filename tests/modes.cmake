@@ -54,9 +54,9 @@ if(TARGET modalpack)
     endif()
     add_test(NAME ${name} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_ranks.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${kind}
                                   "${MODAL_RANKS_ABSENT}")
-    set_tests_properties(${name} PROPERTIES LABELS mpi SKIP_RETURN_CODE 77 TIMEOUT 900 PROCESSORS 2)
+    set_tests_properties(${name} PROPERTIES LABELS mpi SKIP_RETURN_CODE 77 TIMEOUT 900) # ranks that wait give way to other tests
   endforeach()
-  set_tests_properties(mpi.ranks_long PROPERTIES LABELS "mpi;long")
+  set_tests_properties(mpi.ranks_long PROPERTIES LABELS "mpi;long" PROCESSORS 2)
 endif()
 
 if(MODAL_HAVE_RANKS)

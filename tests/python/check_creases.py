@@ -14,20 +14,22 @@ from looks import RUBBER, paint_box, put, read_glb, read_obj, repository, valida
 from tool_run import must, run
 
 
-def wedge_normals(triangles, rest, x, degrees):
-    """[triangles, 3, 3]: of each corner the area-weighted normal of the triangles at its vertex that edges lead to which are no creases at rest."""
-    def cross(p):
-        return np.cross(p[triangles[:, 1]] - p[triangles[:, 0]], p[triangles[:, 2]] - p[triangles[:, 0]])
+def areas(triangles, p):
+    return np.cross(p[triangles[:, 1]] - p[triangles[:, 0]], p[triangles[:, 2]] - p[triangles[:, 0]])
 
-    at_rest, now = cross(rest), cross(x)
+
+def wedges_of(triangles, rest, degrees):
+    """Of each corner the triangles at its vertex that edges lead to which are no creases at rest: [triangles][3] lists."""
+    at_rest = areas(triangles, rest)
     unit = at_rest / np.linalg.norm(at_rest, axis=1)[:, None]
-    edges, found = {}, np.zeros((len(triangles), 3, 3))
+    edges, found = {}, []
     for t, corners in enumerate(triangles):
         for k in range(3):
             edges.setdefault(frozenset((corners[k], corners[k - 1])), []).append(t)
     smooth = {e: t for e, t in edges.items() if len(t) == 2 and unit[t[0]] @ unit[t[1]] >= np.cos(np.radians(degrees)) - 1e-9}
     for t, corners in enumerate(triangles):
-        for k, vertex in enumerate(corners):
+        found.append([])
+        for vertex in corners:
             group, open_ = {t}, [t]
             while open_:
                 for other in triangles[(last := open_.pop())]:
@@ -35,7 +37,14 @@ def wedge_normals(triangles, rest, x, degrees):
                         if last in smooth[frozenset((vertex, other))] and u not in group:
                             group.add(u)
                             open_.append(u)
-            found[t, k] = now[sorted(group)].sum(0)
+            found[t].append(sorted(group))
+    return found
+
+
+def wedge_normals(triangles, wedges, x):
+    """[triangles, 3, 3]: the area-weighted normals of the wedges."""
+    now = areas(triangles, x)
+    found = np.array([[now[group].sum(0) for group in three] for three in wedges])
     return found / np.linalg.norm(found, axis=2)[..., None]
 
 
@@ -51,7 +60,7 @@ def normals_of_numbers(triangles, numbers, x):
 def check_creases(trajectory, degrees, frames, numbers=None):
     """Numbers of normals [triangles, 3] with degrees "vn". Gives the normals in an obj, the vertices in glb and at rest."""
     def corner_normals(x):
-        return wedge_normals(triangles, rest, x, degrees) if numbers is None else normals_of_numbers(triangles, numbers, x)
+        return wedge_normals(triangles, wedges, x) if numbers is None else normals_of_numbers(triangles, numbers, x)
 
     run("modaldeform", trajectory, "o", "-f", "--format", "glb,obj", "--crease", degrees)
     must("a sound output" in run("modalinfo", "o", "--check").stdout, "modalinfo")
@@ -59,6 +68,7 @@ def check_creases(trajectory, degrees, frames, numbers=None):
     rest = read(0, "v").astype(float)
     faces = np.array([[w.split("/") for w in line] for line in read(0, "f").tolist()])
     triangles, normals_at = faces[..., 0].astype(int) - 1, faces[..., 2].astype(int) - 1
+    wedges = wedges_of(triangles, rest, degrees) if numbers is None else None
     worst = 0
     for i in frames:
         x, normals = read(i, "v").astype(float), read(i, "vn").astype(float)

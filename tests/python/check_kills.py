@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Runs that are killed before the n-th call that changes a file or a name, for every n of what gives outputs their names
-(with --all: for every n from the start of the process): what was there is there, every file that has its name is
+(with --all: for every n from the start of the process, of more formats at once): what was there is there, every file that has its name is
 complete, and the same command then succeeds and leaves nothing else. Runs that are told to end (SIGTERM) there either
 have done it all and say so, or nothing.
 usage: check_kills.py BIN_FOLDER KILL_AT_LIBRARY [--all]"""
@@ -19,7 +19,8 @@ folder, library = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 everything = "--all" in sys.argv
 LEFT = re.compile(r"\.(tmp-[0-9a-f]{8}~?(/.*)?|old-[0-9a-f]{8}(/.*)?|commit|part|journal)$")
 
-MANY = ["modaldeform", "t.h5", "o", "--format", "vtkhdf,glb,ply,pc2", "-j1"]
+# files, and a folder of them
+MANY = ["modaldeform", "t.h5", "o", "--format", "vtkhdf,glb,ply,pc2" if everything else "vtkhdf,ply", "-j1"]
 RESUME = ["modaldeform", "t.h5", "o", "--resume", "-j1"]
 MESH = ["modalmesh", "y.veg", "n.msh", "--materials-out", "n.json"]
 SCENE = ["modalsim", "a.h5", "n.h5", "--scene", "s.json", "--checkpoint", "k.h5", "--checkpoint-every", "4", "-j1"]
