@@ -15,7 +15,6 @@ import tempfile
 from stvk_solid import write_bar
 
 binaries = os.path.abspath(sys.argv[1])
-step = 2 if "long" in sys.argv else 16
 MB = 1 << 20
 SOLID = ["--young", "1e6", "--poisson", "0.3", "--density", "1000", "--fixed", "root", "-f"]
 environment = {**os.environ, "OMP_WAIT_POLICY": "passive"} # several processors are not waited for where others work
@@ -65,6 +64,7 @@ with tempfile.TemporaryDirectory(prefix="limits-") as folder:
     ]
     count = refused = 0
     for tool, *words in cases:
+        step = 2 if "long" in sys.argv else 64 if tool == "modalbench" else 16  # MB; of modalbench each run takes long
         if not os.path.exists(f"{binaries}/{tool}"):
             print(f"{tool} is not built: not checked")
             continue
