@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "lib/base/clock.h"
 
 static const double PERIOD = 0.25; /* s; the system counts in steps of 0.01 s a core */
 
@@ -33,13 +34,6 @@ int modal_cores_left(int cores, double others, double waited, double seconds)
     const double wanted = others + (waited <= 0 ? 0 : waited < others ? waited : others);
     const double left = seconds > 0 ? floor(cores - wanted / seconds + 0.5) : cores;
     return left >= 1 ? left < cores ? (int)left : cores : 1;
-}
-
-static double now(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* Of all threads that there are now: how long they could have run and did not, s; 0 where the system does not tell. */
@@ -70,7 +64,7 @@ static int look(sample *s)
     long long user, nice;
     int cpu;
     FILE *file = fopen("/proc/stat", "re");
-    *s = (sample){.time = now(CLOCK_MONOTONIC)};
+    *s = (sample){.time = modal_clock(CLOCK_MONOTONIC)};
     if (!file) return 0;
     if (sched_getaffinity(0, sizeof ours, &ours) != 0) CPU_ZERO(&ours);
     const int nice_too = getpriority(PRIO_PROCESS, 0) > 0; /* then we are among those */
@@ -106,7 +100,7 @@ static void look_again(void)
 int modal_free_threads(int most)
 {
     if (most <= 1 || !atomic_load_explicit(&shares, memory_order_relaxed)) return most;
-    if (now(CLOCK_MONOTONIC_COARSE) >= atomic_load_explicit(&next_look, memory_order_relaxed) &&
+    if (modal_clock(CLOCK_MONOTONIC_COARSE) >= atomic_load_explicit(&next_look, memory_order_relaxed) &&
         pthread_mutex_trylock(&looking) == 0) {
         look_again();
         pthread_mutex_unlock(&looking);

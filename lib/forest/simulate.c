@@ -3,8 +3,8 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/forest/drift.h"
@@ -278,13 +278,6 @@ done:
     return status;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Steps between two calls of `watch`, which is not to cost time. */
 typedef struct patience {
     int64_t first, all, calls, next, stride; /* the first step of this run, and all of its steps */
@@ -294,7 +287,7 @@ typedef struct patience {
 static modal_status watch_now_and_then(const modal_simulation *s, patience *p, int64_t done, modal_error *err)
 {
     if (++p->calls < p->next || !s->watch) return MODAL_OK;
-    const double time = now();
+    const double time = modal_seconds();
     if (time - p->last < 0.05) p->stride *= 2;
     if (time - p->last > 0.2 && p->stride > 1) p->stride /= 2;
     p->last = time;
@@ -363,8 +356,8 @@ static modal_status run(modal_scene_run *r, modal_error *err)
     int64_t exact_steps = 0;
     MODAL_TRY(begin(r, &loads, err));
     patience p = {.first = (s->state.next_frame - 1) * per_frame,
-                  .all = (s->n_frames - s->state.next_frame) * per_frame, .next = 1, .stride = 1, .last = now()};
-    double started = now();
+                  .all = (s->n_frames - s->state.next_frame) * per_frame, .next = 1, .stride = 1, .last = modal_seconds()};
+    double started = modal_seconds();
     for (int64_t frame = s->state.next_frame; frame < s->n_frames; frame++) {
         const modal_scene_state *start = &s->state;
         const int64_t end = frame * per_frame;
@@ -378,10 +371,10 @@ static modal_status run(modal_scene_run *r, modal_error *err)
             const modal_forest_state parts = parts_of(start);
             MODAL_TRY(modal_forest_get(r->forest, &parts, err));
         }
-        s->seconds_stepping += now() - started;
+        s->seconds_stepping += modal_seconds() - started;
         MODAL_TRY(store_frame(r, frame, err));
         MODAL_TRY(modal_progress_report(s->progress, "step", (double)frame / (double)s->n_frames, err));
-        started = now();
+        started = modal_seconds();
     }
 done:
     if (r->forest) modal_forest_counts(r->forest, &s->steps, &s->iterations, &s->halvings);

@@ -2,8 +2,8 @@
 /* How far a frame may be trusted. */
 #include <math.h>
 #include <omp.h>
-#include <time.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/forest/simulate_private.h"
@@ -256,24 +256,17 @@ static int is_looked_at(const modal_scene_run *r, int64_t frame)
     return 0;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 modal_status modal_scene_run_quality(modal_scene_run *r, int64_t frame, modal_error *err)
 {
     modal_quality *quality = &r->s->quality;
     const int looks = is_looked_at(r, frame), measures = looks || r->n_left_out > 0 || modal_forest_trees(r->forest) > 0;
-    const double started = measures ? now() : 0; /* a frame of linear motion takes a microsecond */
+    const double started = measures ? modal_seconds() : 0; /* a frame of linear motion takes a microsecond */
     *quality = modal_quality_none();
     measure_steps(r, quality);
     quality->load_left_out = r->load_left_out;
     if (!isnan(r->load_left_out)) quality->load_left_out_object = r->load_left_out_object;
     if (r->n_left_out > 0) measure_left_out(r, frame, quality);
     const modal_status status = looks ? measure_solids(r, frame, quality, err) : MODAL_OK;
-    if (measures) r->s->seconds_measuring += now() - started;
+    if (measures) r->s->seconds_measuring += modal_seconds() - started;
     return status;
 }

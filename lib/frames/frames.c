@@ -3,7 +3,8 @@
 
 #include <pthread.h>
 #include <string.h>
-#include <time.h>
+
+#include "lib/base/clock.h"
 
 typedef struct taking {
     const modal_frame_source *source;
@@ -15,27 +16,20 @@ typedef struct taking {
     modal_error err;
 } taking;
 
-static double seconds(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static void *take(void *argument)
 {
     taking *t = argument;
     for (int64_t done = t->first; done < t->n_frames && t->status == MODAL_OK;) {
         modal_frames frames = {0};
-        const double start = seconds(CLOCK_MONOTONIC);
+        const double start = modal_clock(CLOCK_MONOTONIC);
         t->status = t->source->collect(t->source->self, &frames, &t->err);
         if (t->status != MODAL_OK) break;
-        const double collected = seconds(CLOCK_MONOTONIC), processor = seconds(CLOCK_THREAD_CPUTIME_ID);
+        const double collected = modal_clock(CLOCK_MONOTONIC), processor = modal_clock(CLOCK_THREAD_CPUTIME_ID);
         for (int i = 0; i < t->n_steps && t->status == MODAL_OK; i++)
             t->status = t->steps[i].run(t->steps[i].self, done, &frames, &t->err);
-        t->times.processor += seconds(CLOCK_THREAD_CPUTIME_ID) - processor;
+        t->times.processor += modal_clock(CLOCK_THREAD_CPUTIME_ID) - processor;
         t->times.wait += collected - start;
-        t->times.work += seconds(CLOCK_MONOTONIC) - collected;
+        t->times.work += modal_clock(CLOCK_MONOTONIC) - collected;
         done += frames.n_frames;
         t->source->release(t->source->self);
     }
@@ -64,11 +58,11 @@ modal_status modal_frames_run(const modal_frame_source *source, int n_steps, con
     taking t = {.source = source, .n_steps = n_steps, .steps = steps, .first = first, .n_frames = n_frames};
     modal_error submit_err = {0};
     pthread_t thread;
-    const double start = seconds(CLOCK_MONOTONIC);
+    const double start = modal_clock(CLOCK_MONOTONIC);
     if (pthread_create(&thread, NULL, take, &t) != 0)
         return modal_error_set(err, MODAL_ERROR_SYSTEM, "writer: cannot start a thread");
     const modal_status status = submit_all(source, first, n_frames, progress, &submit_err);
-    t.times.submit = seconds(CLOCK_MONOTONIC) - start;
+    t.times.submit = modal_clock(CLOCK_MONOTONIC) - start;
     pthread_join(thread, NULL);
     if (times) *times = t.times;
     /* The thread that failed first knows why; the other one was only interrupted. */

@@ -2,9 +2,9 @@
 #include "lib/frames/reading.h"
 
 #include <pthread.h>
-#include <time.h>
 
 #include "kernels/device.h"
+#include "lib/base/clock.h"
 #include "lib/base/memory.h"
 #include "lib/frames/slots.h"
 
@@ -26,13 +26,6 @@ struct modal_reading {
     double reads, works;
 };
 
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* ---- the source's own thread ---- */
 
 static modal_status work_on(modal_reading *r, int slot, modal_error *err)
@@ -48,9 +41,9 @@ static void *work(void *argument)
     modal_error ignored = {0};
     while (modal_ring_take(&r->read, &slot, &ignored) == MODAL_OK &&
            modal_ring_fill(&r->worked, &to, &ignored) == MODAL_OK) { /* the same slot: both go round in the same order */
-        const double start = seconds();
+        const double start = modal_seconds();
         r->status = work_on(r, slot, &r->err);
-        r->works += seconds() - start;
+        r->works += modal_seconds() - start;
         modal_ring_submit(&r->worked, to, r->status == MODAL_OK);
         if (r->status == MODAL_OK) continue;
         modal_ring_cancel(&r->worked); /* the taking thread says why, and cancels the other side */
@@ -68,7 +61,7 @@ static modal_status submit(void *self, int64_t first, int64_t n, modal_error *er
     int slot;
     modal_status status = modal_ring_fill(&r->read, &slot, err);
     if (status != MODAL_OK) return status;
-    const double start = seconds();
+    const double start = modal_seconds();
     r->n_frames[slot] = n, r->first[slot] = first;
     for (int64_t f = 0; f < n && status == MODAL_OK; f++) {
         float *to[MODAL_MOST_ARRAYS] = {NULL};
@@ -77,7 +70,7 @@ static modal_status submit(void *self, int64_t first, int64_t n, modal_error *er
                 to[i] = r->slots.slots[slot].taken[i] + f * plan->rows[i] * plan->list.all[i].components;
         status = r->request.read(r->request.reader, first + f, to, err);
     }
-    r->reads += seconds() - start;
+    r->reads += modal_seconds() - start;
     modal_ring_submit(&r->read, slot, status == MODAL_OK);
     return status;
 }

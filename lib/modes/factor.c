@@ -6,8 +6,8 @@
 #include <math.h>
 #include <omp.h>
 #include <string.h>
-#include <time.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/modes/supernodes.h"
@@ -44,13 +44,6 @@ struct modal_factor {
     double shift;
     modal_row *work; /* [n] */
 };
-
-double modal_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* What CHOLMOD refused; its own status stays set until the next call. */
 static modal_status cholmod_failure(const cholmod_common *common, const char *what, modal_error *err)

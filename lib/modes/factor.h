@@ -68,7 +68,4 @@ modal_status modal_factor_solve(modal_factor *factor, int64_t n_vectors, const d
 const modal_row_mass *modal_factor_mass(const modal_factor *factor);
 modal_row_matrix modal_factor_matrix(const modal_factor *factor);
 
-/* Seconds on a monotonic clock. */
-double modal_seconds(void);
-
 #endif

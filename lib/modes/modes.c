@@ -7,6 +7,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/memory.h"
 #include "lib/modes/problem.h"
 

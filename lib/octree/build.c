@@ -8,6 +8,7 @@
 
 #include "kernels/octree_lookup/octree_lookup.h"
 #include "lib/base/memory.h"
+#include "lib/mesh/tetrahedron.h"
 #include "lib/octree/bricks.h"
 #include "lib/octree/nearest.h"
 #include "kernels/octree_build/octree_overlap.h"
@@ -217,13 +218,11 @@ static modal_status check_before(const modal_octree_request *r, const modal_octr
     double area = 0, coarse; /* in cells of the coarse lattice */
     if (more <= 0) return MODAL_OK;
     for (int64_t t = 0; t < r->n_triangles; t++) {
-        double p[9], n[3];
+        double p[9], e[2][3], n[3];
         modal_octree_corners(&frame, r->triangles + 3 * t, p);
-        for (int k = 0; k < 3; k++) {
-            const int i = (k + 1) % 3, j = (k + 2) % 3;
-            n[k] = (p[3 + i] - p[i]) * (p[6 + j] - p[j]) - (p[3 + j] - p[j]) * (p[6 + i] - p[i]);
-        }
-        area += sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) / 2;
+        for (int k = 0; k < 3; k++) e[0][k] = p[3 + k] - p[k], e[1][k] = p[6 + k] - p[k];
+        modal_cross(e[0], e[1], n);
+        area += sqrt(modal_dot(n, n)) / 2;
     }
     if (check_memory(r, "", ldexp(area, 2 * more) / SLACK, 0, NULL) == MODAL_OK) return MODAL_OK;
     MODAL_TRY(make_cells(r, &frame, modal_octree_margin(o), &cells, &n_flat, err));

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/fem/sparse.h"

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/memory.h"
 #include "lib/fem/sparse.h"
 #include "lib/modes/factor.h"

@@ -4,13 +4,13 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "kernels/device.h"
 #include "kernels/layers/layers.h"
 #include "kernels/normals_wedge/normals_wedge.h"
 #include "kernels/registry.h"
 #include "kernels/shadow_view/shadow_view.h"
+#include "lib/base/clock.h"
 #include "lib/base/memory.h"
 #include "lib/render/camera.h"
 #include "lib/texture/mips.h"
@@ -368,13 +368,6 @@ done:
     return status;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* The pass that began at *since and has queued its work in `stream` is over. On a CPU that is done. Stages of several devices add to the same times. */
 static modal_status end_pass(const opened_stage *o, modal_stream *stream, modal_render_pass pass, double *since, modal_error *err)
 {
@@ -382,7 +375,7 @@ static modal_status end_pass(const opened_stage *o, modal_stream *stream, modal_
     modal_render_times *times = o->stage->times;
     if (!times || (!o->device.shares_memory && !times->waits)) return MODAL_OK;
     MODAL_TRY(modal_device_stream_wait(&o->device, stream, err));
-    const double at = now(), taken = at - *since;
+    const double at = modal_seconds(), taken = at - *since;
 #pragma omp atomic
     times->seconds[pass] += taken;
     *since = at;
@@ -461,7 +454,7 @@ static modal_status queue_frame(opened_stage *o, modal_stream *stream, modal_sha
     modal_status status = MODAL_OK;
     const modal_render_stage *s = o->stage;
     if (s->times && s->times->waits) MODAL_TRY(modal_device_stream_wait(&o->device, stream, err)); /* the deformer's work is none of a pass */
-    double since = now();
+    double since = modal_seconds();
     const int two_pass = s->scene->n_blended && s->transparency == MODAL_RENDER_TWO_PASS;
     const modal_raster_task draw = {.mesh = shade->mesh, .view = shade->view, .width = s->width, .height = s->height, .samples = s->samples,
                                     .cull = MODAL_RASTER_ONE_SIDED, .skip = MODAL_RASTER_ABSENT | (two_pass ? 0 : MODAL_RASTER_BLEND),

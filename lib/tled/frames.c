@@ -3,9 +3,9 @@
 
 #include <omp.h>
 #include <pthread.h>
-#include <time.h>
 
 #include "kernels/device.h"
+#include "lib/base/clock.h"
 #include "lib/base/memory.h"
 
 enum { ARRAYS = 2, HELPERS = 4 }; /* u, d; threads that put a frame in order beside steps on a device */
@@ -38,13 +38,6 @@ struct modal_tled_frames {
     modal_error err;
 };
 
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* A frame of a slot, to the sink. */
 static modal_status give(modal_tled_frames *f, int64_t number, modal_error *err)
 {
@@ -72,9 +65,9 @@ static void *work(void *argument)
         if (f->ends) break;
         const int64_t number = f->given;
         pthread_mutex_unlock(&f->mutex);
-        const double start = seconds();
+        const double start = modal_seconds();
         status = give(f, number, &err);
-        f->beside += seconds() - start;
+        f->beside += modal_seconds() - start;
         pthread_mutex_lock(&f->mutex);
         f->given++;
         pthread_cond_broadcast(&f->changed);
@@ -128,13 +121,13 @@ done:
 /* Until at most `most` frames are under way. */
 static modal_status wait_for(modal_tled_frames *f, int64_t most, modal_error *err)
 {
-    const double start = seconds();
+    const double start = modal_seconds();
     pthread_mutex_lock(&f->mutex);
     while (f->taken - f->given > most && f->status == MODAL_OK) pthread_cond_wait(&f->changed, &f->mutex);
     const modal_status status = f->status;
     if (status != MODAL_OK && err) *err = f->err;
     pthread_mutex_unlock(&f->mutex);
-    f->waited += seconds() - start;
+    f->waited += modal_seconds() - start;
     return status;
 }
 

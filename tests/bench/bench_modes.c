@@ -11,8 +11,8 @@
 #include <math.h>
 #include <omp.h>
 #include <sys/resource.h>
-#include <time.h>
 
+#include "lib/base/clock.h"
 #include "lib/fem/assemble.h"
 #include "lib/modes/factor.h"
 #include "lib/modes/modes.h"

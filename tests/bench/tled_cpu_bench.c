@@ -6,11 +6,12 @@
  *   tled_cpu_bench [--rounds N] [--quick] */
 #include <math.h>
 #include <omp.h>
-#include <time.h>
 
 #include "kernels/tled_step/tled_step.h"
+#include "lib/base/clock.h"
 #include "tests/bench/bench_device.h"
 #include "tests/bench/tled_cube.h"
+
 
 enum { STEPS = 25, CHECKED = 10, WAYS = 3 };
 static const double GRAVITY[3] = {0, 0, -9.81};
@@ -23,13 +24,6 @@ typedef struct way {
     void *u, *low, *d;
     modal_tled_watch watch;
 } way;
-
-static double seconds(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void steps(way *w, const tled_cube *cube, int n, double before)
 {
@@ -94,10 +88,10 @@ int main(int argc, char **argv)
     for (int round = 0; round < rounds; round++) {
         double of_processor[WAYS], of_clock[WAYS];
         for (int k = 0; k < WAYS; k++) {
-            const double processor = seconds(CLOCK_THREAD_CPUTIME_ID), clock = seconds(CLOCK_MONOTONIC);
+            const double processor = modal_clock(CLOCK_THREAD_CPUTIME_ID), clock = modal_clock(CLOCK_MONOTONIC);
             steps(&ways[k], &cube, STEPS, cube.step);
-            of_processor[k] = work / (seconds(CLOCK_THREAD_CPUTIME_ID) - processor);
-            of_clock[k] = work / (seconds(CLOCK_MONOTONIC) - clock);
+            of_processor[k] = work / (modal_clock(CLOCK_THREAD_CPUTIME_ID) - processor);
+            of_clock[k] = work / (modal_clock(CLOCK_MONOTONIC) - clock);
         }
         printf("%.4g %.4g %.4g %.4g\n", of_processor[0], of_processor[1], of_clock[0], of_clock[2]);
     }

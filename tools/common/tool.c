@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "formats/json/json_text.h"
+#include "lib/base/clock.h"
 #include "lib/base/cores.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
@@ -22,12 +22,7 @@
 #include "tools/common/memory.h"
 #include "tools/common/output.h"
 
-double tool_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+double tool_seconds(void) { return modal_seconds(); }
 
 const char *tool_version(void) { return MODAL_VERSION; }
 

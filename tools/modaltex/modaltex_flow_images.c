@@ -2,11 +2,11 @@
 /* modaltex flow --images: of each frame an image by the texture's atlas. Frames are held until there is one for each thread; then each thread reads
  * what the texels of one show, fills, encodes and writes it. */
 #include <string.h>
-#include <time.h>
 
 #include "formats/images/png_write.h"
 #include "formats/sequences/file_out.h"
 #include "kernels/push_pull/push_pull.h"
+#include "lib/base/clock.h"
 #include "lib/base/memory.h"
 #include "tools/modaltex/modaltex_flow.h"
 
@@ -22,6 +22,7 @@ struct modaltex_flow_images {
     float *values;      /* [most, n_rows] kg/m^2 */
     uint32_t *texels;   /* [most, height, width] */
     modal_push_pull_sum *scratch; /* [most, blocks] */
+    modal_png_room *rooms; /* [most] */
     uint32_t *covered;  /* [height, (width + 31) / 32] */
     double processor;   /* s, of all threads */
 };
@@ -33,6 +34,8 @@ modaltex_flow_images *modaltex_flow_images_delete(modaltex_flow_images *m)
     modal_free(&m->values);
     modal_free(&m->texels);
     modal_free(&m->scratch);
+    for (int k = 0; m->rooms && k < m->most; k++) modal_png_free(&m->rooms[k]);
+    modal_free(&m->rooms);
     modal_free(&m->covered);
     modal_free(&m);
     return NULL;
@@ -53,6 +56,7 @@ modal_status modaltex_flow_images_new(modaltex_flow_images **images, const modal
     MODAL_TRY(modal_alloc(&m->values, m->most * a->n_rows, sizeof *m->values, "images", err));
     MODAL_TRY(modal_alloc_zero(&m->texels, m->most * (int64_t)a->width * a->height, sizeof *m->texels, "images", err));
     MODAL_TRY(modal_alloc(&m->scratch, m->most * modal_push_pull_blocks(a->width, a->height), sizeof *m->scratch, "images", err));
+    MODAL_TRY(modal_alloc_zero(&m->rooms, m->most, sizeof *m->rooms, "images", err));
     MODAL_TRY(modal_alloc_zero(&m->covered, words * a->height, sizeof *m->covered, "images", err));
     for (int64_t i = 0; i < a->n_rows; i++) {
         const int64_t x = a->texels[i] % a->width, y = a->texels[i] / a->width;
@@ -88,7 +92,6 @@ static modal_status write_frame(const modaltex_flow_images *m, int k, modal_erro
     const double scale = 255 / (m->range[1] - m->range[0]);
     const modal_push_pull_task fill = {.width = a->width, .height = a->height, .covered = m->covered, .texels = m->texels + k * (int64_t)a->width * a->height,
                                        .scratch = m->scratch + k * modal_push_pull_blocks(a->width, a->height)};
-    modal_png_room room = {0};
     const uint8_t *bytes;
     int64_t length = 0;
     modal_flow_read(m->probe, m->masses + k * m->n_samples, NULL, values);
@@ -98,19 +101,10 @@ static modal_status write_frame(const modaltex_flow_images *m, int k, modal_erro
         fill.texels[a->texels[i]] = grey | grey << 8 | grey << 16 | 255u << 24;
     }
     MODAL_TRY(modal_push_pull_cpu(&fill, NULL, err));
-    MODAL_TRY(modal_png_encode(&room, &(modal_png_picture){fill.texels, 8, 1, a->width, a->height}, &bytes, &length, err));
+    MODAL_TRY(modal_png_encode(&m->rooms[k], &(modal_png_picture){fill.texels, 8, 1, a->width, a->height}, &bytes, &length, err));
     MODAL_TRY(write_file(m, m->first + k, bytes, length, err));
 done:
-    modal_png_free(&room);
     return status;
-}
-
-/* Processor time of this thread. */
-static double thread_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 modal_status modaltex_flow_images_flush(modaltex_flow_images *m, modal_error *err)
@@ -120,9 +114,9 @@ modal_status modaltex_flow_images_flush(modaltex_flow_images *m, modal_error *er
 #pragma omp parallel for schedule(dynamic, 1) reduction(+ : processor)
     for (int k = 0; k < m->n; k++) {
         modal_error mine = {0};
-        const double start = thread_seconds();
+        const double start = modal_clock(CLOCK_THREAD_CPUTIME_ID);
         const modal_status done = write_frame(m, k, &mine);
-        processor += thread_seconds() - start;
+        processor += modal_clock(CLOCK_THREAD_CPUTIME_ID) - start;
         if (done == MODAL_OK) continue;
 #pragma omp critical
         if (status == MODAL_OK) status = done, *err = mine;
