@@ -25,7 +25,7 @@ def lines_of(rows, on_gpu):
         p, ms = r["plant"], r["plant"]["ms"]
         device = r.get("device", {})
         yield [r["name"], p["source"], f"{r['objects']:,}", f"{r['vertices']:,}", f"{r['modes']:,.0f}", *(number(ms[k]) for k in PARTS),
-               " ".join(f"{100 * p['shares'][k]:.0f}" for k in PARTS), "" if p["while_q_is_stepped"] else number(p["frames_per_s"]),
+               " ".join(f"{100 * p['shares'][k]:.0f}" for k in PARTS), "" if p["while_q_is_stepped"] else number(p["frames_per_s"]), "" if p["while_q_is_stepped"] else f"{p['steps_a_frame']:.2f}",
                f"{p['source_cpu_fps']:.0f} / {p['source_gpu_fps']:.0f}",
                *((f"{1e-6 * device['bytes']:.0f}", f"{device['launches_of_a_step']} + {device['launches_of_a_frame']}") if on_gpu else ())]
 
@@ -43,7 +43,7 @@ def document(data):
     rows = [r for r in data["results"] if r["table"] == "plants"]
     cpu, gpu = ([r for r in rows if (r["side"] == "cpu") == here] for here in (True, False))
     machine = data["machine"]
-    headings = ("", "source", "objects", "vertices", "modes", *PARTS, "shares, %", "frames/s", "source's frames/s, CPU / GPU")
+    headings = ("", "source", "objects", "vertices", "modes", *PARTS, "shares, %", "frames/s", "steps a frame", "source's frames/s, CPU / GPU")
     yield ""
     yield f"## {machine['gpu']['hardware'] + ', and ' if 'gpu' in machine else ''}{machine['cpu']['hardware']}"
     yield ""

@@ -147,6 +147,7 @@ for row in rows:
     ms, shares = row["plant"]["ms"], row["plant"]["shares"]
     assert list(ms) == ["step", "U q", "transform", "normals", "shadow", "picture"] and all(x >= 0 for x in ms.values()), row
     assert min(ms["step"], ms["transform"], ms["shadow"], ms["picture"]) > 0 and abs(sum(shares.values()) - 1) < 6e-9, row  # six shares of nine digits each
+    assert row["plant"]["steps_a_frame"] >= 1, row["plant"]
     assert 0 <= row["error_over_tolerance"] <= 1 and math.isclose(row["plant"]["frames_per_s"], 1 / row["seconds"]["median"], rel_tol=1e-6), row
 assert sum(a["why"].endswith("grow_plants.py makes it") for a in numbers["absent"]) == 16, numbers["absent"]
 subprocess.run([sys.executable, source / "tests/bench/format_plants.py", "plants.json", "plants.md"], check=True)
