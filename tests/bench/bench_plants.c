@@ -3,8 +3,8 @@
  * time as an interactive program takes them; then frames of all together. Beside the frames a second of B. Wang's thesis (2015, table 4.6) and of B. Wang
  * and J. Barbic (2020, table 4, figures 1 and 13). The plants are files (--plants FOLDER, made by tests/bench/grow_plants.py).
  *
- * A frame is one step, or those in halves that take its place. "transform" is what the same objects take as rigid ones, "U q" the rest of what positions take: one operation does both. On a CPU
- * a second row has the same passes while as many threads step q. */
+ * A frame is one step, or those in halves that take its place. "transform" is what the same objects take as rigid ones, "U q" the rest of what positions
+ * take: one operation does both. On a CPU a second row has the same passes while as many threads step q. */
 #include <errno.h>
 #include <math.h>
 #include <omp.h>
