@@ -229,6 +229,15 @@ modal_status bench_poison(bench_side *side, void *pointer, int64_t bytes, modal_
     return modal_device_fill(&side->device, pointer, 0xff, bytes, side->stream, err);
 }
 
+modal_status bench_refill(bench_side *side, void *to, const void *host, int64_t bytes, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    MODAL_TRY(modal_device_copy_in(&side->device, to, host, bytes, side->stream, err));
+    MODAL_TRY(modal_device_stream_wait(&side->device, side->stream, err));
+done:
+    return status;
+}
+
 modal_status bench_to_device(bench_side *side, void *pointer, const void *host, int64_t bytes,
                              const char *what, modal_error *err)
 {
@@ -240,8 +249,7 @@ modal_status bench_to_device(bench_side *side, void *pointer, const void *host, 
     if (!host) {
         MODAL_TRY(bench_poison(side, memory, bytes, err));
     } else {
-        MODAL_TRY(modal_device_copy_in(&side->device, memory, host, bytes, side->stream, err));
-        MODAL_TRY(modal_device_stream_wait(&side->device, side->stream, err));
+        MODAL_TRY(bench_refill(side, memory, host, bytes, err));
     }
 done:
     return status;

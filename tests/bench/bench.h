@@ -106,6 +106,8 @@ void bench_print(modal_bench *b, const char *format, ...) __attribute__((format(
 /* Device memory with a copy of `host`, or filled with NaN where host is NULL. */
 modal_status bench_to_device(bench_side *side, void *pointer, const void *host, int64_t bytes,
                              const char *what, modal_error *err);
+/* Copies into device memory that is there, and waits for it. */
+modal_status bench_refill(bench_side *side, void *to, const void *host, int64_t bytes, modal_error *err);
 void bench_free(bench_side *side, void *pointer); /* also where the side is absent */
 modal_status bench_poison(bench_side *side, void *pointer, int64_t bytes, modal_error *err);
 /* Waits for the side's work, then copies from it. */

@@ -7,7 +7,6 @@
 
 #include "kernels/deform/deform.h"
 #include "kernels/deform_objects/deform_objects.h"
-#include "kernels/device.h"
 #include "kernels/modal_sum/modal_sum.h"
 #include "lib/base/memory.h"
 #include "tests/bench/bench.h"
@@ -224,9 +223,7 @@ static modal_status replicate(multi *m, float **copies, const float *host, int64
     modal_status status = MODAL_OK;
     MODAL_TRY(bench_to_device(m->side, copies, NULL, 4 * floats * m->n_copies, "U", err));
     for (int64_t c = 0; c < m->n_copies; c++)
-        MODAL_TRY(modal_device_copy_in(&m->side->device, *copies + c * floats, host, 4 * floats,
-                                       m->side->stream, err));
-    MODAL_TRY(modal_device_stream_wait(&m->side->device, m->side->stream, err));
+        MODAL_TRY(bench_refill(m->side, *copies + c * floats, host, 4 * floats, err));
 done:
     return status;
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "kernels/deform_normals/deform_normals.h"
-#include "kernels/device.h"
 #include "kernels/normals_placed/normals_placed.h"
 #include "kernels/normals_rigid/normals_rigid.h"
 #include "kernels/reorder/reorder.h"
@@ -168,8 +167,7 @@ static modal_status measure(operations *o, operation what, arrays *ref, modal_er
                      .bytes = bytes_of(o, what), .tolerance = "4e-6 m, normals 2e-3"};
     o->what = what;
     /* the same positions in both, where they are an input */
-    MODAL_TRY(modal_device_copy_in(&o->side->device, o->a.x, ref->x, 4 * floats, o->side->stream, err));
-    MODAL_TRY(modal_device_stream_wait(&o->side->device, o->side->stream, err));
+    MODAL_TRY(bench_refill(o->side, o->a.x, ref->x, 4 * floats, err));
     MODAL_TRY(bench_poison(o->side, o->a.normals, 4 * floats, err));
     for (int i = 0; i < 2; i++) MODAL_TRY(bench_poison(o->side, o->a.ordered[i], 4 * floats, err));
     MODAL_TRY(call(o, 0, err));

@@ -26,9 +26,12 @@ modal_status run(int rows, int r, int n_columns, const float *U, const float *q,
     product<N, ALIGNMENT> gemm;
     const typename product<N, ALIGNMENT>::Arguments arguments({rows, n_columns, r}, {U, rows}, {q, r}, {u, rows}, {u, rows},
                                                               {1.0f, 0.0f});
+    modal_status status = modal_cuda_launched("before CUTLASS", err); /* or CUTLASS would call it its own */
+    if (status != MODAL_OK) return status;
     const cutlass::Status code = gemm(arguments, nullptr, (cudaStream_t)stream);
     if (code != cutlass::Status::kSuccess)
-        return modal_error_set(err, MODAL_ERROR_SYSTEM, "CUTLASS: %s", cutlass::cutlassGetStatusString(code));
+        return modal_error_set(err, MODAL_ERROR_SYSTEM, "CUTLASS: %s, %s", cutlass::cutlassGetStatusString(code),
+                               cudaGetErrorString(cudaPeekAtLastError()));
     return modal_cuda_launched("CUTLASS", err);
 }
 
