@@ -149,6 +149,9 @@ target_link_libraries(curvature_values PRIVATE modal_curvature)
 add_test(NAME kernels.curvature COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_curvature.py
          $<TARGET_FILE:curvature_values>)
 set_tests_properties(kernels.curvature PROPERTIES LABELS kernels)
+add_test(NAME kernels.curvature_large COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_curvature.py
+         $<TARGET_FILE:curvature_values> --large)
+set_tests_properties(kernels.curvature_large PROPERTIES LABELS "kernels;long" TIMEOUT 300)
 # Its processor time beside trimesh2's, which is compiled where it is.
 set(MODAL_TRIMESH2 "" CACHE PATH "folder of trimesh2 2.13, for a test")
 add_executable(curvature_times ${CMAKE_SOURCE_DIR}/tests/kernels/curvature_times.c)

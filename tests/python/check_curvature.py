@@ -2,7 +2,7 @@
 """The operations on curvature against this code, which follows the definitions in kernels/curvature_*/ by other ways: all
 triangles at once, rotations as matrices in space, general solvers. The reference to 1e-9, float32 to 5e-6 (derivatives
 5e-5) of the 99 % quantile of the largest absolute curvature.
-usage: check_curvature.py CURVATURE_VALUES"""
+usage: check_curvature.py CURVATURE_VALUES [--large]"""
 import os
 import pathlib
 import subprocess
@@ -241,8 +241,9 @@ def compare(name, what, got, want, size, limit):
 
 failures = []
 rng = np.random.default_rng(15)
-meshes = {"sphere": surfaces.sphere(5000, rng), "ellipsoid": surfaces.ellipsoid(3000, rng),
-          "torus": surfaces.torus(48, rng), "saddle": surfaces.saddle(61, rng)}
+sizes = (20000, 5000, 78, 101) if "--large" in sys.argv else (5000, 3000, 48, 61)
+meshes = {"sphere": surfaces.sphere(sizes[0], rng), "ellipsoid": surfaces.ellipsoid(sizes[1], rng),
+          "torus": surfaces.torus(sizes[2], rng), "saddle": surfaces.saddle(sizes[3], rng)}
 for name, (x, t, _) in meshes.items():
     x = x.astype(np.float32).astype(float)
     radius = 2 * np.linalg.norm(x[t[:, 0]] - x[t[:, 1]], axis=1).mean()
