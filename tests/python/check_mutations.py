@@ -8,6 +8,7 @@ import argparse
 import itertools
 import os
 import random
+import re
 import shutil
 import subprocess
 import tempfile
@@ -115,7 +116,8 @@ def run_programs(commands, codes):
             done = subprocess.run(command, capture_output=True, env=perturbed(byte), timeout=60)
             assert done.returncode in (0, 1, 3), (command, done.returncode, done.stderr[-3000:])
             assert b"Sanitizer" not in done.stderr and b"runtime error" not in done.stderr, (command, done.stderr[-3000:])
-            made = [done.returncode, done.stdout, done.stderr]
+            # not HDF5's own reason: 1.10 goes on in a header that it found damaged, and names what it meets there
+            made = [done.returncode, done.stdout, re.sub(rb"\(HDF5: .*\)", b"", done.stderr)]
             for name in ("page.html", "out/sequence.vtkhdf"):
                 if os.path.exists(name):
                     with open(name, "rb") as file:
