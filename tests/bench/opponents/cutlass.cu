@@ -11,13 +11,14 @@ namespace {
 
 using columns = cutlass::layout::ColumnMajor;
 
-// The tiles of CUTLASS's own example of this product, narrower for few columns.
+// The tiles of CUTLASS's own example of this product, narrower for few columns. Its rows are ours transposed, so tiles of vertices
+// would be the grid's y, which ends at 65,535: eight of them share one.
 template <int N, int ALIGNMENT>
 using product = cutlass::gemm::device::Gemm<
     float, columns, float, columns, float, columns, float, cutlass::arch::OpClassTensorOp, cutlass::arch::Sm80,
     cutlass::gemm::GemmShape<128, N, 16>, cutlass::gemm::GemmShape<64, N / 2, 16>, cutlass::gemm::GemmShape<16, 8, 8>,
     cutlass::epilogue::thread::LinearCombination<float, ALIGNMENT, float, float>,
-    cutlass::gemm::threadblock::GemmIdentityThreadblockSwizzle<>, 3, ALIGNMENT, ALIGNMENT, false,
+    cutlass::gemm::threadblock::GemmIdentityThreadblockSwizzle<8>, 3, ALIGNMENT, ALIGNMENT, false,
     cutlass::arch::OpMultiplyAddFastF32>;
 
 template <int N, int ALIGNMENT>
