@@ -120,36 +120,64 @@ static void list_samples(const modal_bricks *cells, const modal_bricks *samples,
     }
 }
 
+/* The highest level at which a node begins with the sample; depth where none does. */
+static int first_new_level(const modal_octree *o, int digit, int64_t i)
+{
+    return i == 0 ? 0 : o->depth - (63 - __builtin_clzll((uint64_t)(o->keys[i] ^ o->keys[i - 1]))) / digit;
+}
+
+enum { STRETCH = 1 << 16 }; /* samples that one thread goes through */
+
+/* Cells of the nodes that samples [first, last) are in; node: of every level the last one before them. */
+static void put_nodes(modal_octree *o, const uint8_t *begins, int64_t first, int64_t last, int64_t *node)
+{
+    const int digit = 3 * modal_octree_side_bits(o), leaves = o->depth - 1;
+    const int64_t width = (int64_t)1 << digit;
+    for (int64_t i = first; i < last; i++) {
+        const int64_t key = o->keys[i];
+        const int level = first_new_level(o, digit, i);
+        for (int l = level; l <= leaves; l++) node[l]++;
+        for (int l = level > 0 ? level - 1 : 0; l < leaves; l++)
+            o->cells[node[l] * width + (key >> digit * (leaves - l) & (width - 1))] = (int32_t)node[l + 1];
+        o->cells[node[leaves] * width + (key & (width - 1))] = modal_octree_leaf(i, begins[i]);
+    }
+}
+
 modal_status modal_octree_make_nodes(modal_octree *o, const uint8_t *begins, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const int digit = 3 * modal_octree_side_bits(o);
-    const int64_t width = (int64_t)1 << digit;
-    MODAL_TRY(modal_alloc(&o->node_offsets, o->depth + 1, sizeof *o->node_offsets, "nodes", err));
-    o->node_offsets[0] = 0;
-    for (int level = 0; level < o->depth; level++) {
-        const int shift = digit * (o->depth - level);
-        int64_t n = o->n_samples > 0;
-#pragma omp parallel for reduction(+ : n)
-        for (int64_t i = 1; i < o->n_samples; i++) n += (shift < 63 ? o->keys[i] >> shift != o->keys[i - 1] >> shift : 0);
-        o->node_offsets[level + 1] = o->node_offsets[level] + n;
+    const int digit = 3 * modal_octree_side_bits(o), depth = o->depth;
+    const int64_t n_stretches = (o->n_samples + STRETCH - 1) / STRETCH;
+    int64_t *nodes = NULL; /* [n_stretches, depth] that begin in a stretch, then the last one before it */
+    MODAL_TRY(modal_alloc(&o->node_offsets, depth + 1, sizeof *o->node_offsets, "nodes", err));
+    MODAL_TRY(modal_alloc_zero(&nodes, n_stretches * depth, sizeof *nodes, "nodes", err));
+#pragma omp parallel for schedule(static)
+    for (int64_t s = 0; s < n_stretches; s++) {
+        int64_t n[MODAL_OCTREE_BITS + 1] = {0};
+        for (int64_t i = s * STRETCH; i < o->n_samples && i < (s + 1) * STRETCH; i++) n[first_new_level(o, digit, i)]++;
+        for (int l = 0; l < depth; l++) nodes[s * depth + l] = n[l] + (l > 0 ? nodes[s * depth + l - 1] : 0);
     }
-    o->n_nodes = o->node_offsets[o->depth];
+    o->node_offsets[0] = 0;
+    for (int l = 0; l < depth; l++) {
+        int64_t next = o->node_offsets[l];
+        for (int64_t s = 0; s < n_stretches; s++) {
+            const int64_t n = nodes[s * depth + l];
+            nodes[s * depth + l] = next - 1;
+            next += n;
+        }
+        o->node_offsets[l + 1] = next;
+    }
+    o->n_nodes = o->node_offsets[depth];
     if (o->n_nodes >= MODAL_OCTREE_MOST)
         MODAL_FAIL(err, MODAL_ERROR_MEMORY, "nodes of the tree: at most %d, %lld", MODAL_OCTREE_MOST - 1, (long long)o->n_nodes);
-    MODAL_TRY(modal_alloc_zero(&o->cells, o->n_nodes * width, sizeof *o->cells, "nodes", err));
-    for (int level = 0; level < o->depth; level++) {
-        const int shift = digit * (o->depth - level), child_shift = shift - digit;
-        int64_t node = o->node_offsets[level], child = o->node_offsets[level + 1];
-        for (int64_t i = 0; i < o->n_samples; i++) {
-            const int64_t key = o->keys[i], before = i ? o->keys[i - 1] : key;
-            if (i && shift < 63 && key >> shift != before >> shift) node++;
-            const int64_t at = node * width + (key >> child_shift & (width - 1));
-            if (level == o->depth - 1) o->cells[at] = modal_octree_leaf(i, begins[i]);
-            else if (i == 0 || key >> child_shift != before >> child_shift) o->cells[at] = (int32_t)child++;
-        }
+    MODAL_TRY(modal_alloc_zero(&o->cells, o->n_nodes << digit, sizeof *o->cells, "nodes", err));
+#pragma omp parallel for schedule(static)
+    for (int64_t s = 0; s < n_stretches; s++) {
+        const int64_t last = (s + 1) * STRETCH;
+        put_nodes(o, begins, s * STRETCH, last < o->n_samples ? last : o->n_samples, nodes + s * depth);
     }
 done:
+    modal_free(&nodes);
     return status;
 }
 
@@ -238,8 +266,9 @@ done:
 static modal_status start_values(modal_octree *o, modal_error *err)
 {
     const size_t bytes = modal_octree_value_bytes(o->channels);
+    if (o->channels != MODAL_OCTREE_RGBA8) return modal_alloc_zero(&o->values, o->n_samples, bytes, "values", err);
     const modal_status status = modal_alloc(&o->values, o->n_samples, bytes, "values", err);
-    if (status == MODAL_OK) memset(o->values, o->channels == MODAL_OCTREE_RGBA8 ? 255 : 0, (size_t)o->n_samples * bytes);
+    if (status == MODAL_OK) memset(o->values, 255, (size_t)o->n_samples * bytes);
     return status;
 }
 
