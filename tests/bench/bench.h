@@ -142,7 +142,14 @@ modal_status bench_tled_frames(modal_bench *b, bench_side *side, const struct tl
 modal_status bench_octree(modal_bench *b, modal_error *err);
 struct octree_scene;
 struct modal_surface_mesh;
+struct modal_octree_request;
+typedef struct bench_octree_surface {
+    const struct modal_octree_request *request;
+    int64_t n_flat; /* triangles without area */
+    double seconds; /* that the builder took for the scene's tree, with all threads */
+} bench_octree_surface;
 /* of `octree` */
+modal_status bench_octree_build(modal_bench *b, bench_side *side, const bench_octree_surface *surface, const struct octree_scene *scene, modal_error *err);
 modal_status bench_flow(modal_bench *b, bench_side *side, struct octree_scene *scene, const struct modal_surface_mesh *surface, modal_error *err);
 modal_status bench_atlas(modal_bench *b, bench_side *side, const struct octree_scene *scene, const struct modal_surface_mesh *surface, modal_error *err);
 modal_status bench_render(modal_bench *b, modal_error *err);

@@ -10,6 +10,7 @@
 #include "formats/meshes/surface_read.h"
 #include "kernels/device.h"
 #include "kernels/octree_lookup/octree_lookup.h"
+#include "lib/base/clock.h"
 #include "lib/base/memory.h"
 #include "lib/octree/build.h"
 #include "tests/bench/bench.h"
@@ -264,55 +265,6 @@ done:
     return status;
 }
 
-/* ---- building ---- */
-
-typedef struct build_case {
-    const modal_octree_request *request;
-    modal_octree octree; /* of the latest call */
-} build_case;
-
-static modal_status call_build(void *context, int64_t k, modal_error *err)
-{
-    build_case *c = context;
-    int64_t n_flat;
-    (void)k;
-    modal_octree_free(&c->octree);
-    return modal_octree_build(c->request, &c->octree, &n_flat, err);
-}
-
-static modal_status measure_build(modal_bench *b, const modal_octree_request *request, const octree_scene *scene, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    build_case c = {.request = request};
-    char name[80];
-    const modal_octree *o = &scene->octree;
-    bench_row row = {.ours = 1, .hidden = 1, .n_vertices = request->n_vertices, .n_columns = 1, .n_objects = o->n_samples,
-                     .tolerance = "keys, cells and nearest triangles the same for any threads"};
-    snprintf(name, sizeof name, "octree, building, depth %d", modal_octree_bits(o));
-    bench_table(b, name, name);
-    for (int threads = 1; threads <= b->n_threads; threads += b->n_threads > 1 ? b->n_threads - 1 : 1) {
-        bench_side side = b->cpu;
-        char words[80];
-        side.device.n_threads = threads;
-        row.side = &side;
-        snprintf(words, sizeof words, "modal_octree_build, %d thread%s", threads, threads == 1 ? "" : "s");
-        row.name = words;
-        MODAL_TRY(bench_measure(b, &side, call_build, &c, &row.time, err));
-        const int same = c.octree.n_samples == o->n_samples && c.octree.n_nodes == o->n_nodes &&
-                         memcmp(c.octree.keys, o->keys, 8 * (size_t)o->n_samples) == 0 &&
-                         memcmp(c.octree.cells, o->cells, 32 * (size_t)o->n_nodes) == 0 &&
-                         memcmp(c.octree.triangles, o->triangles, 4 * (size_t)o->n_samples) == 0;
-        row.error = same ? 0.0 : INFINITY;
-        row.held_bytes = 32.0 * (double)o->n_nodes + 4.0 * (double)o->n_samples;
-        MODAL_TRY(bench_row_add(b, &row, err));
-        bench_print(b, "cpu  * %-44s %11.2f ms %9.4g M samples/s %7.1f B a sample of tree and values in a file\n", words, 1e3 * row.time.median,
-                    1e-6 * (double)o->n_samples / row.time.median, row.held_bytes / (double)o->n_samples);
-    }
-done:
-    modal_octree_free(&c.octree);
-    return status;
-}
-
 /* ---- the part ---- */
 
 static modal_status one_depth(modal_bench *b, const modal_surface_mesh *surface, int depth, modal_error *err)
@@ -324,15 +276,17 @@ static modal_status one_depth(modal_bench *b, const modal_surface_mesh *surface,
     for (int gpu = 1; gpu >= 0; gpu--) {
         octree_scene scene = {0};
         bench_side *side = gpu ? &b->gpu : &b->cpu;
-        int64_t n_flat;
+        bench_octree_surface built = {.request = &request};
         if (!side->present || (!gpu && depth > MOST_ON_CPU)) continue;
         MODAL_TRY(modal_device_select(&b->cpu.device, err));
-        status = modal_octree_build(&request, &scene.octree, &n_flat, err);
-        if (status == MODAL_OK && !gpu) status = measure_build(b, &request, &scene, err);
+        const double start = modal_seconds();
+        status = modal_octree_build(&request, &scene.octree, &built.n_flat, err);
+        built.seconds = modal_seconds() - start;
         if (status == MODAL_OK) status = octree_scene_points(&scene, surface, b->quick ? QUICK_POINTS : gpu ? GPU_POINTS : CPU_POINTS, err);
         for (int rgba = 0; rgba < 2 && status == MODAL_OK; rgba++) {
             status = modal_device_select(&b->cpu.device, err);
             if (status == MODAL_OK) status = octree_scene_values(&scene, rgba ? MODAL_OCTREE_RGBA8 : MODAL_OCTREE_FLOAT, err);
+            if (status == MODAL_OK && !rgba) status = bench_octree_build(b, side, &built, &scene, err);
             if (status == MODAL_OK) status = measure_side(b, side, &scene, err);
         }
         if (status == MODAL_OK) status = bench_atlas(b, side, &scene, surface, err);
