@@ -2,7 +2,6 @@
 """The worked commands of docs/modaltex.md, in their order, on a small box in place of a bunny and a dragon. usage: check_modaltex_docs.py BIN_FOLDER
 REPOSITORY
 Resolutions are made smaller and a source is put onto the box; lines of other programs (data/, tests/) and of whole models are left out, and counted."""
-import json
 import os
 import re
 import shlex
@@ -24,6 +23,11 @@ def write_ply(name, points, faces):
         f.writelines("3 %d %d %d\n" % tuple(t) for t in faces)
 
 
+def doc_lines():
+    with open(os.path.join(repository, "docs/modaltex.md"), encoding="utf-8") as f:
+        return f.readlines()
+
+
 def write_inputs():
     paint_box()
     with open("box.obj", encoding="utf-8") as f:
@@ -35,12 +39,13 @@ def write_inputs():
         write_ply(name, points, faces)
     for old, new in (("box.obj", "tree.obj"), ("b.h5", "dragon.h5"), ("t.h5", "swing.h5")):
         os.symlink(old, new)
-    put("marble.json", json.dumps({"layers": [{"kind": "marble", "from": [0.9, 0.9, 0.9], "to": [0.2, 0.2, 0.3], "scale": 0.05}]}))
+    layers = [line.strip() for line in doc_lines() if line.startswith('    {"layers"')]
+    must(len(layers) == 1, "marble.json is there once", layers)
+    put("marble.json", layers[0])
 
 
 def commands():
-    with open(os.path.join(repository, "docs/modaltex.md"), encoding="utf-8") as f:
-        lines = [line[4:].strip() for line in f if line.startswith("    ") and line[4:5].isalpha()]
+    lines = [line[4:].strip() for line in doc_lines() if line.startswith("    ") and line[4:5].isalpha()]
     must(len(lines) >= 15, "the examples are gone", lines)
     return lines
 
@@ -51,7 +56,7 @@ def main():
         os.chdir(folder)
         write_inputs()
         for line in commands():
-            words = shlex.split(re.sub(r"--resolution \d+", "--resolution 64", line.replace("--source 0,0.3,0.1", "--source 0.5,0.2,0.1")))
+            words = shlex.split(re.sub(r"--resolution \d+", "--resolution 64", line.replace("--source -0.03,0.19,-0.02", "--source 0.5,0.2,0.1")))
             if line.startswith(LEFT_OUT) or any("plant/" in w or "OUT" in w or "LOOK" in w for w in words):
                 left.append(line)
                 continue
