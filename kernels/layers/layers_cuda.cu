@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread a triangle counts the samples of a small box, what is larger is listed and counted by all blocks; three kernels sum; the same walk
-// lists from each sample's end on, and a thread sorts a sample's list. Neither the order of the threads nor that of the lists before sorting
-// changes what comes out. More fragments than fit: the walk and the sort find that in *needed and do nothing.
-#include "kernels/cuda_check.cuh"
+// A thread a triangle counts the samples of a small box, larger ones are listed and counted by a block each, what covers much of a
+// picture by all blocks; three kernels sum; the same walk lists from each sample's end on, and a thread sorts a sample's list. Neither the
+// order of the threads nor that of the lists before sorting changes what comes out. More fragments than fit: the walk and the sort find
+// that in *needed and do nothing.
+#include "kernels/cuda_launch.cuh"
 #include "kernels/layers/layers_math.h"
 
 namespace {
 
-constexpr int THREADS = 128, DIRECT = 256, LARGE_BLOCKS = 1024, SUM_THREADS = 256, SUM_EACH = 8, SUM_BLOCK = SUM_THREADS * SUM_EACH;
+constexpr int THREADS = 128, DIRECT = 256, OF_A_BLOCK = 65536, LARGE_BLOCKS = 1024, SUM_THREADS = 256, SUM_EACH = 8, SUM_BLOCK = SUM_THREADS * SUM_EACH;
 
 struct state {
     modal_layers_task task;
     modal_raster_task drawing;
     int64_t n;          // samples
-    unsigned *n_listed; // *n_listed triangles in
+    unsigned *n_listed; // [2] triangles of a block each, from the begin of `listed` on; of all blocks, from its end on
     uint32_t *listed;   // [n_triangles]
     long long *sums;    // [blocks of SUM_BLOCK samples]
 };
@@ -71,34 +72,63 @@ __device__ int polygon(const state &s, uint32_t t, raster_point p[RASTER_MOST_CO
     return raster_is_drawn(&s.drawing, flags, front) ? n : 0;
 }
 
+// Pixels of the boxes of a polygon's triangles, as far as they are wanted.
+__device__ int64_t pixels_of(const state &s, const raster_point *p, int n)
+{
+    int64_t pixels = 0;
+    for (int k = 2; k < n; k++) {
+        raster_setup box;
+        if (raster_box(&box, &p[0], &p[k - 1], &p[k], s.task.width, s.task.height, s.task.samples) && layers_cut(&s.task, &box))
+            pixels += (int64_t)(box.right - box.left + 1) * (box.bottom - box.top + 1);
+    }
+    return pixels;
+}
+
 template <bool SOLIDS> __global__ void __launch_bounds__(THREADS) walk(const state s, bool lists)
 {
     const int64_t t = blockIdx.x * (int64_t)THREADS + threadIdx.x;
     if (t >= s.task.mesh.n_triangles || (lists && *s.task.needed > s.task.capacity)) return;
     raster_point p[RASTER_MOST_CORNERS];
     const int n = polygon(s, (uint32_t)t, p);
-    if (n < 3) return;
-    raster_setup box;
-    if (n == 3) {
-        if (!raster_box(&box, &p[0], &p[1], &p[2], s.task.width, s.task.height, s.task.samples)) return;
-        if ((int64_t)(box.right - box.left + 1) * (box.bottom - box.top + 1) <= DIRECT) {
-            draw<SOLIDS>(s, (uint32_t)t, p[0], p[1], p[2], 0, 1, lists);
-            return;
+    const int64_t pixels = pixels_of(s, p, n);
+    if (pixels == 0) return;
+    if (n == 3 && pixels <= DIRECT) {
+        draw<SOLIDS>(s, (uint32_t)t, p[0], p[1], p[2], 0, 1, lists);
+    } else if (!lists) { // both walks have the same large ones
+        if (pixels <= OF_A_BLOCK) {
+            s.listed[atomicAdd(s.n_listed, 1u)] = (uint32_t)t;
+        } else {
+            s.listed[s.task.mesh.n_triangles - 1 - atomicAdd(s.n_listed + 1, 1u)] = (uint32_t)t;
         }
     }
-    if (!lists) s.listed[atomicAdd(s.n_listed, 1u)] = (uint32_t)t; // both walks have the same large ones
+}
+
+template <bool SOLIDS> __device__ void draw_polygon(const state &s, uint32_t t, int64_t from, int64_t step, bool lists)
+{
+    raster_point p[RASTER_MOST_CORNERS];
+    const int n = polygon(s, t, p);
+    for (int k = 2; k < n; k++) draw<SOLIDS>(s, t, p[0], p[k - 1], p[k], from, step, lists);
 }
 
 template <bool SOLIDS> __global__ void __launch_bounds__(THREADS) walk_large(const state s, bool lists)
 {
     if (lists && *s.task.needed > s.task.capacity) return;
-    const unsigned n_listed = *s.n_listed;
-    for (unsigned i = 0; i < n_listed; i++) {
-        raster_point p[RASTER_MOST_CORNERS];
-        const int n = polygon(s, s.listed[i], p);
-        for (int k = 2; k < n; k++)
-            draw<SOLIDS>(s, s.listed[i], p[0], p[k - 1], p[k], blockIdx.x * (int64_t)THREADS + threadIdx.x, (int64_t)gridDim.x * THREADS, lists);
+    for (unsigned i = blockIdx.x; i < s.n_listed[0]; i += gridDim.x) draw_polygon<SOLIDS>(s, s.listed[i], threadIdx.x, THREADS, lists);
+    for (unsigned i = 0; i < s.n_listed[1]; i++)
+        draw_polygon<SOLIDS>(s, s.listed[s.task.mesh.n_triangles - 1 - i], blockIdx.x * (int64_t)THREADS + threadIdx.x, (int64_t)gridDim.x * THREADS, lists);
+}
+
+// The sum of `mine` of this thread and those before it in its block, which must come here as a whole.
+template <typename T> __device__ T scan(T *of, T mine)
+{
+    of[threadIdx.x] = mine;
+    for (int step = 1; step < SUM_THREADS; step *= 2) {
+        __syncthreads();
+        const T add = (int)threadIdx.x >= step ? of[threadIdx.x - step] : 0;
+        __syncthreads();
+        of[threadIdx.x] += add;
     }
+    return of[threadIdx.x];
 }
 
 __global__ void __launch_bounds__(SUM_THREADS) sum_blocks(const state s)
@@ -116,17 +146,23 @@ __global__ void __launch_bounds__(SUM_THREADS) sum_blocks(const state s)
     if (threadIdx.x == 0) s.sums[blockIdx.x] = total;
 }
 
-// Sums before each block; one thread: there are few.
-__global__ void sum_sums(const state s, int64_t n_blocks)
+// Sums before each block; one block, whose threads take as many each.
+__global__ void __launch_bounds__(SUM_THREADS) sum_sums(const state s, int64_t n_blocks)
 {
-    long long at = 0;
-    for (int64_t i = 0; i < n_blocks; i++) {
-        const long long mine = s.sums[i];
+    __shared__ long long of[SUM_THREADS];
+    const int64_t each = (n_blocks + SUM_THREADS - 1) / SUM_THREADS, first = threadIdx.x * each;
+    long long mine = 0;
+    for (int64_t i = first; i < first + each && i < n_blocks; i++) mine += s.sums[i];
+    long long at = scan(of, mine) - mine;
+    for (int64_t i = first; i < first + each && i < n_blocks; i++) {
+        const long long here = s.sums[i];
         s.sums[i] = at;
-        at += mine;
+        at += here;
     }
-    *s.task.needed = at;
-    s.task.layers[s.n] = (int32_t)at;
+    if (threadIdx.x == SUM_THREADS - 1) {
+        *s.task.needed = at;
+        s.task.layers[s.n] = (int32_t)at;
+    }
 }
 
 // Counts become where each sample's list ends.
@@ -136,14 +172,7 @@ __global__ void __launch_bounds__(SUM_THREADS) sum_samples(const state s)
     const int64_t first = blockIdx.x * (int64_t)SUM_BLOCK + (int64_t)threadIdx.x * SUM_EACH;
     int mine = 0;
     for (int i = 0; i < SUM_EACH && first + i < s.n; i++) mine += s.task.layers[first + i];
-    of[threadIdx.x] = mine;
-    for (int step = 1; step < SUM_THREADS; step *= 2) {
-        __syncthreads();
-        const int add = (int)threadIdx.x >= step ? of[threadIdx.x - step] : 0;
-        __syncthreads();
-        of[threadIdx.x] += add;
-    }
-    long long at = s.sums[blockIdx.x] + of[threadIdx.x] - mine;
+    long long at = s.sums[blockIdx.x] + scan(of, mine) - mine;
     for (int i = 0; i < SUM_EACH && first + i < s.n; i++) s.task.layers[first + i] = (int32_t)(at += s.task.layers[first + i]);
 }
 
@@ -167,22 +196,20 @@ extern "C" modal_status modal_layers_cuda(const modal_layers_task *task, modal_s
     s.listed = reinterpret_cast<uint32_t *>(s.sums + n_blocks);
     const bool solids = task->submitted && task->paint.solids;
     const unsigned triangles = (unsigned)((n + THREADS - 1) / THREADS), samples = (unsigned)((s.n + THREADS - 1) / THREADS);
-    cudaError_t code = cudaMemsetAsync(scratch, 0, sizeof(unsigned), stream);
+    cudaError_t code = cudaMemsetAsync(scratch, 0, 2 * sizeof(unsigned), stream);
     if (code == cudaSuccess) code = cudaMemsetAsync(task->layers, 0, (size_t)(s.n + 1) * sizeof *task->layers, stream);
-    modal_status status = modal_cuda_status(code, "layers", err);
-    for (int lists = 0; lists < 2 && status == MODAL_OK; lists++) {
-        if (n > 0 && solids) walk<true><<<triangles, THREADS, 0, stream>>>(s, lists != 0);
-        if (n > 0 && solids) walk_large<true><<<LARGE_BLOCKS, THREADS, 0, stream>>>(s, lists != 0);
-        if (n > 0 && !solids) walk<false><<<triangles, THREADS, 0, stream>>>(s, lists != 0);
-        if (n > 0 && !solids) walk_large<false><<<LARGE_BLOCKS, THREADS, 0, stream>>>(s, lists != 0);
-        status = modal_cuda_launched("layers", err);
-        if (lists || status != MODAL_OK) break;
-        sum_blocks<<<(unsigned)n_blocks, SUM_THREADS, 0, stream>>>(s);
-        sum_sums<<<1, 1, 0, stream>>>(s, n_blocks);
-        sum_samples<<<(unsigned)n_blocks, SUM_THREADS, 0, stream>>>(s);
-        status = modal_cuda_launched("sums of layers", err);
+    modal_status status = MODAL_OK;
+    auto *const small = solids ? walk<true> : walk<false>, *const large = solids ? walk_large<true> : walk_large<false>;
+    MODAL_TRY(modal_cuda_status(code, "layers", err));
+    for (int lists = 0; lists < 2; lists++) {
+        if (n > 0) MODAL_TRY(modal_cuda::launch(small, triangles, THREADS, stream, "layers", err, s, lists != 0));
+        if (n > 0) MODAL_TRY(modal_cuda::launch(large, LARGE_BLOCKS, THREADS, stream, "large layers", err, s, lists != 0));
+        if (lists) break;
+        MODAL_TRY(modal_cuda::launch(sum_blocks, n_blocks, SUM_THREADS, stream, "sums of layers", err, s));
+        MODAL_TRY(modal_cuda::launch(sum_sums, 1, SUM_THREADS, stream, "sums of layers", err, s, n_blocks));
+        MODAL_TRY(modal_cuda::launch(sum_samples, n_blocks, SUM_THREADS, stream, "sums of layers", err, s));
     }
-    if (status != MODAL_OK) return status;
-    sort<<<samples, THREADS, 0, stream>>>(s);
-    return modal_cuda_launched("order of layers", err);
+    MODAL_TRY(modal_cuda::launch(sort, samples, THREADS, stream, "order of layers", err, s));
+done:
+    return status;
 }

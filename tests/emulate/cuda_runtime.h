@@ -81,6 +81,8 @@ template <class T> T emulated_exchange(T *p, T x)
     return before;
 }
 inline int atomicAdd(int *p, int x) { return emulated_exchange(p, *p + x); }
+inline int atomicSub(int *p, int x) { return emulated_exchange(p, *p - x); }
+inline unsigned atomicAdd(unsigned *p, unsigned x) { return emulated_exchange(p, *p + x); }
 inline unsigned long long atomicAdd(unsigned long long *p, unsigned long long x) { return emulated_exchange(p, *p + x); }
 inline unsigned long long atomicMax(unsigned long long *p, unsigned long long x) { return emulated_exchange(p, max(*p, x)); }
 inline int atomicExch(int *p, int x) { return emulated_exchange(p, x); }

@@ -164,20 +164,23 @@ static void run(harness *h)
 {
     static const int all_samples[] = {1, 4, 8};
     const modal_raster_view flat = raster_scene_flat();
-    for (int k = 0; k < 8; k++) { /* triangles of all sizes in and around a picture */
-        const picture p = {k == 7 ? 1 : 61, k == 7 ? 1 : 83, all_samples[k % 3], k >= 4, k % 2 ? MODAL_RASTER_ONE_SIDED : 0};
-        const int n = h->quick ? 60 : 200;
+    for (int k = 0; k < 9; k++) { /* triangles of all sizes in and around a picture; the last one is large, and a few cover all of it */
+        const picture p = {k == 8 ? 301 : k == 7 ? 1 : 61, k == 8 ? 267 : k == 7 ? 1 : 83, k == 8 ? 1 : all_samples[k % 3], k >= 4 && k < 8,
+                           k % 2 ? MODAL_RASTER_ONE_SIDED : 0};
+        const int n = h->quick || k == 8 ? 60 : 200;
         harness_case(h, "soup, %d samples, submitted %d", p.samples, p.submitted);
         raster_scene s = raster_scene_new(3 * n, n);
         for (int i = 0; i < n; i++) {
             const double size = pow(2.0, 5.0 * harness_random(h) + (i % 20 == 0 ? 8.0 : 0.0)), x = p.width * (0.5 + 0.7 * harness_random(h));
             const double y = p.height * (0.5 + 0.7 * harness_random(h)), z = i % 9 == 0 ? 0.5 : 0.5 + 0.3 * harness_random(h);
+            const int all = k == 8 && i % 7 == 1 && i % 6 > 2; /* some are seen through, and before the others */
             for (int c = 0; c < 3; c++)
-                raster_scene_point(&s, x + size * harness_random(h), y + size * harness_random(h), i % 9 == 0 ? z : z + 0.1 * harness_random(h));
+                raster_scene_point(&s, all ? (c == 1 ? 700 : -50) : x + size * harness_random(h), all ? (c == 2 ? 700 : -50) : y + size * harness_random(h),
+                                   all ? 0.9 + 0.001 * i : i % 9 == 0 ? z : z + 0.1 * harness_random(h));
             raster_scene_triangle(&s, 3 * i, 3 * i + 1, 3 * i + 2);
             s.flags[i] = i % 5 == 0 ? MODAL_RASTER_ONE_SIDED : 0;
         }
-        check(h, &s, &flat, &p, !p.submitted);
+        check(h, &s, &flat, &p, !p.submitted && k < 8);
         raster_scene_free(&s);
     }
     for (int k = 0; k < 4; k++) { /* in perspective, cut at the near plane */
