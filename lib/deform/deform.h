@@ -55,6 +55,8 @@ typedef struct modal_deform_request {
     int64_t n_made; /* about how many of them this run makes: sizes the batches. 0: n_frames */
     int64_t memory_limit;  /* bytes of main memory for the deformer's own arrays, 0 = no limit */
     int64_t device_limit;  /* bytes of memory on each device, 0 = what is free there */
+    int64_t taken_together; /* whoever takes frames takes so many at a time, as threads that make a file each do: a batch is a multiple
+                             * of it where memory allows; 0, 1: it does not matter */
     modal_matrix_source matrix; /* read NULL: the shapes of the basis hold their modal matrices */
     int64_t direct; /* nonzero: frames come by modal_deformer_frames alone, at most so many at once (fewer where memory is short:
                      * modal_deformer_batch_frames), with any of the outputs above; then no memory is taken for frames where the

@@ -139,7 +139,8 @@ modal_status modal_deform_engine_new(deform_engine **deformer, const modal_basis
     d->request = *request;
     MODAL_TRY(modal_device_open(&d->device, request->back_end, err));
     d->request.back_end = NULL; /* the caller's text */
-    if (request->n_frames < 0 || request->n_made < 0 || request->direct < 0 || request->memory_limit < 0 || request->device_limit < 0)
+    if (request->n_frames < 0 || request->n_made < 0 || request->direct < 0 || request->taken_together < 0 || request->memory_limit < 0 ||
+        request->device_limit < 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE,
                    "deform: %lld frames, a limit of %lld bytes, of %lld on the device",
                    (long long)request->n_frames, (long long)request->memory_limit,

@@ -16,6 +16,7 @@
 #include "lib/deform/deform_private.h"
 
 static const int64_t SLOT_BYTES = INT64_C(64) << 20;
+static const int64_t MOST_TOGETHER_BYTES = INT64_C(512) << 20;
 static const int64_t SPLIT_BYTES = INT64_C(8) << 20; /* below it one batch is as good as four */
 /* Columns that the kernels of a CPU take at once: on it a batch of 26 frames costs as much as one of 32, and its memory is new pages. */
 enum { BLOCK_COLUMNS = 16 };
@@ -374,6 +375,8 @@ modal_status modal_deform_plan(deform_engine *d, modal_error *err)
     const int64_t n_frames = d->request.n_made > 0 ? d->request.n_made : d->request.n_frames;
     int64_t frames = SLOT_BYTES / frame_bytes;
     if (n_frames > SPLIT_BYTES / frame_bytes && frames > (n_frames + 3) / 4) frames = (n_frames + 3) / 4;
+    const int64_t together = d->request.taken_together;
+    if (together > 1 && frame_bytes <= MOST_TOGETHER_BYTES / together) frames = (frames + together - 1) / together * together;
     if (frames > n_frames) frames = n_frames;
     if (shared && frames > BLOCK_COLUMNS) frames -= frames % BLOCK_COLUMNS;
     if (frames < 1) frames = 1;

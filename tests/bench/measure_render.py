@@ -276,9 +276,11 @@ def disk():
     rates = {"to disk": [], most: []}
     for _ in range(TURNS):
         one = call(*words) / n if on_cpu else 1e-3 * json.loads(subprocess.run([bench, *SIZE.split("x")], input=drawn, check=True, capture_output=True).stdout)[0][0]["ms"]
-        if not on_cpu:
-            call(*words)
-        rates["to disk"].append(n / stage("draw and write"))
+        call(*words) if not on_cpu else None
+        seconds = stage("draw and write")
+        if not on_cpu:  # a start of 0.3 s and more is none of a frame's time
+            call(*words[:-1], ":1")
+        rates["to disk"].append(n / seconds if on_cpu else (n - 1) / (seconds - stage("draw and write")))
         rates[most].append(given.threads / one)
     found = {name: statistics.median(r) for name, r in rates.items()}
     results.append({"what": "PNG to disk", "frames_per_s": found, "ratio": found["to disk"] / found[most], "asked": "0.85"})

@@ -94,6 +94,7 @@ static modal_status make_deformer(tool *t, const drawing *d, modal_deformer **de
     const double start = tool_seconds();
     modal_deform_request request = {.back_end = d->r->back_end, .normals = d->stage.normals < 0 ? MODAL_NORMALS_NONE : d->r->normals,
                                     .stored_order = 1, .n_frames = d->in->n_all,
+                                    .taken_together = d->out->n > 1 ? d->r->threads : 1, /* files: a thread each */
                                     .matrix = {modal_basis_tiles_read, d->in->tiles}, .plan = &d->plan};
     if (d->r->memory_limit > 0) {
         request.memory_limit = d->r->memory_limit - held_bytes(d->in);
