@@ -375,7 +375,7 @@ modal_status modaldeform_share_run(tool *t, modaldeform_input *in, modaldeform_s
 {
     modal_status status = MODAL_OK;
     const modaldeform_request *r = s->r;
-    int finished = 0;
+    int finished = 0, making = 0; /* frames, where there was no manifest */
     MODAL_TRY(modaldeform_share_describe(in, kind, s, err));
     if (!r->dry) {
         if (!s->complete) MODAL_TRY(refuse_others(s, out, err));
@@ -384,6 +384,7 @@ modal_status modaldeform_share_run(tool *t, modaldeform_input *in, modaldeform_s
         if (!s->complete) MODAL_TRY(modaldeform_share_resume(t, in, deformer, s, err));
     }
     if (!s->complete) {
+        making = !r->dry && !modaldeform_share_is_complete(s);
         MODAL_TRY(open_files(s, err));
         if (!r->dry) {
             int same;
@@ -395,11 +396,14 @@ modal_status modaldeform_share_run(tool *t, modaldeform_input *in, modaldeform_s
         }
         MODAL_TRY(make_frames(t, in, s, deformer, plan, out, err));
         if (!r->dry) MODAL_TRY(complete(s, err));
+        making = 0;
     }
     report(t, s, kind);
     if (!r->dry) MODAL_TRY(modaldeform_share_finish(t, r, in, s, out, err));
 done:
-    if (status != MODAL_OK && !r->dry && modaldeform_share_is_gone(s)) { /* with this process's own files in it */
+    /* Two processes make the same share, and a third one, or one of them, renames what the other still writes. */
+    const int late = making && status == MODAL_ERROR_SYSTEM && modaldeform_share_was_finished(s);
+    if (status != MODAL_OK && !r->dry && (late || modaldeform_share_is_gone(s))) { /* with this process's own files in it */
         memset(err, 0, sizeof *err);
         status = MODAL_OK;
         finished = 1;

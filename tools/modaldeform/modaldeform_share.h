@@ -72,6 +72,10 @@ modal_status modaldeform_share_describe(const modaldeform_input *in, const char 
 modal_status modaldeform_share_meet(modaldeform_share *share, int *finished, modal_error *err);
 /* Whether another process has finished the sequence and removed what shares met in. */
 int modaldeform_share_is_gone(const modaldeform_share *share);
+/* Whether there is a manifest. */
+int modaldeform_share_is_complete(const modaldeform_share *share);
+/* The same when no other process is at work on the end of the sequence any more. This one must not be. */
+int modaldeform_share_was_finished(const modaldeform_share *share);
 /* Opens the share's journal, made if absent with what the manifest will say; share->done has the frames whose bytes are there. */
 modal_status modaldeform_share_resume(tool *t, const modaldeform_input *in, const modal_deformer *deformer, modaldeform_share *share,
                                       modal_error *err);

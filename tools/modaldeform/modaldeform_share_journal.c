@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "formats/json/json_text.h"
@@ -69,7 +70,7 @@ static modal_status refuse(const modaldeform_share *s, const char *found, modal_
                            what[line < 9 ? line : 8], (int)strcspn(start, "\n"), start);
 }
 
-static int is_complete_now(const modaldeform_share *s)
+int modaldeform_share_is_complete(const modaldeform_share *s)
 {
     char path[4096];
     struct stat info;
@@ -79,7 +80,22 @@ static int is_complete_now(const modaldeform_share *s)
 int modaldeform_share_is_gone(const modaldeform_share *s)
 {
     struct stat info;
-    return is_complete_now(s) && stat(s->folder, &info) != 0;
+    return modaldeform_share_is_complete(s) && stat(s->folder, &info) != 0;
+}
+
+int modaldeform_share_was_finished(const modaldeform_share *s)
+{
+    const struct timespec a_moment = {.tv_nsec = 10000000};
+    char path[4096];
+    snprintf(path, sizeof path, "%s/finish", s->folder);
+    for (int at_work = 1; at_work;) {
+        struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+        const int file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        at_work = file >= 0 && fcntl(file, F_OFD_GETLK, &all) == 0 && all.l_type != F_UNLCK; /* asks: taking it would turn others away */
+        if (file >= 0) close(file);
+        if (at_work) nanosleep(&a_moment, NULL);
+    }
+    return modaldeform_share_is_complete(s);
 }
 
 /* Writes the whole of a small file that gets its name with all that is in it. */
@@ -111,7 +127,7 @@ modal_status modaldeform_share_meet(modaldeform_share *s, int *finished, modal_e
         snprintf(path, sizeof path, "%s/head", s->folder);
         MODAL_TRY(make_text(&s->made_head, path, s->head, &first, err));
         /* Who finished between this run's first look and now has removed the folder after the manifest was there. */
-        *finished = is_complete_now(s);
+        *finished = modaldeform_share_is_complete(s);
         if (*finished) {
             if (first) tool_shares_remove(s->r->folder);
             goto done;
