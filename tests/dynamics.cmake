@@ -90,8 +90,8 @@ if(TARGET modalpack)
   add_test(NAME clients.vegafem COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_vegafem.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} "${MODAL_VEGAFEM}")
   set_tests_properties(clients.vegafem PROPERTIES LABELS clients TIMEOUT 300 SKIP_RETURN_CODE 77)
-  # Verdicts against the truth: some scenes, and `./run long` has 200.
-  foreach(case "judged;4;--first;82" "judged_200;200")
+  # Verdicts against the truth: some scenes, and `./run long` has 600.
+  foreach(case "judged;4;--first;82" "judged_200;200;--also;7;8")
     list(POP_FRONT case name)
     add_test(NAME cli.${name} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_judged.py
                                       ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${case})

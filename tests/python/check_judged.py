@@ -3,7 +3,7 @@
 solid can do for a basis. Scenes that are off by more than 10 % of the motion are to be doubted, those within 2 % are not; what
 holds, which is less, and why is in docs/results/trust.md. Within 2 % is a linear model only where it is so of St.
 Venant-Kirchhoff's law, too, and a free body only where its shape is, too.
-usage: check_judged.py BIN COUNT [--first N] [--seed N] [--careful] [--keep FOLDER] [--table FILE]; --careful draws bases and steps
+usage: check_judged.py BIN COUNT [--first N] [--seed N] [--careful] [--also SEED ..] [--keep FOLDER] [--table FILE]; --careful draws bases and steps
 of which more scenes are close (16 columns with derivatives or all modes, 8 to 48 steps a period, ways up to a fifth); FOLDER keeps what was found true, for
 the next time; FILE gets a line of JSON a scene."""
 import argparse
@@ -246,11 +246,13 @@ def main():
     parser.add_argument("--keep")
     parser.add_argument("--table")
     parser.add_argument("--careful", action="store_true")
+    parser.add_argument("--also", nargs="*", default=[], metavar="SEED", help="as many careful scenes of these seeds, too: one has few that are close")
     arguments = parser.parse_args()
     if arguments.keep:
         os.makedirs(arguments.keep, exist_ok=True)
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        jobs = [pool.submit(one, arguments.bin.resolve(), arguments.seed, n, arguments.keep, arguments.careful)
+        jobs = [pool.submit(one, arguments.bin.resolve(), seed, n, arguments.keep, careful)
+                for seed, careful in [(arguments.seed, arguments.careful), *((int(seed), True) for seed in arguments.also)]
                 for n in range(arguments.first, arguments.first + arguments.count)]
         rows = [job.result() for job in jobs]
     if arguments.table:
