@@ -4,11 +4,13 @@
 // order of the threads nor that of the lists before sorting changes what comes out. More fragments than fit: the walk and the sort find
 // that in *needed and do nothing.
 #include "kernels/cuda_launch.cuh"
+#include "kernels/cuda_machine.h"
 #include "kernels/layers/layers_math.h"
 
 namespace {
 
-constexpr int THREADS = 128, DIRECT = 256, OF_A_BLOCK = 65536, LARGE_BLOCKS = 1024, SUM_THREADS = 256, SUM_EACH = 8, SUM_BLOCK = SUM_THREADS * SUM_EACH;
+constexpr int THREADS = 128, DIRECT = 256, OF_A_BLOCK = 65536, BLOCKS_EACH = 8 /* a multiprocessor */;
+constexpr int SUM_THREADS = 256, SUM_EACH = 8, SUM_BLOCK = SUM_THREADS * SUM_EACH;
 
 struct state {
     modal_layers_task task;
@@ -196,14 +198,16 @@ extern "C" modal_status modal_layers_cuda(const modal_layers_task *task, modal_s
     s.listed = reinterpret_cast<uint32_t *>(s.sums + n_blocks);
     const bool solids = task->submitted && task->paint.solids;
     const unsigned triangles = (unsigned)((n + THREADS - 1) / THREADS), samples = (unsigned)((s.n + THREADS - 1) / THREADS);
+    modal_cuda_machine machine;
     cudaError_t code = cudaMemsetAsync(scratch, 0, 2 * sizeof(unsigned), stream);
     if (code == cudaSuccess) code = cudaMemsetAsync(task->layers, 0, (size_t)(s.n + 1) * sizeof *task->layers, stream);
     modal_status status = MODAL_OK;
     auto *const small = solids ? walk<true> : walk<false>, *const large = solids ? walk_large<true> : walk_large<false>;
     MODAL_TRY(modal_cuda_status(code, "layers", err));
+    MODAL_TRY(modal_cuda_machine_of(&machine, err));
     for (int lists = 0; lists < 2; lists++) {
         if (n > 0) MODAL_TRY(modal_cuda::launch(small, triangles, THREADS, stream, "layers", err, s, lists != 0));
-        if (n > 0) MODAL_TRY(modal_cuda::launch(large, LARGE_BLOCKS, THREADS, stream, "large layers", err, s, lists != 0));
+        if (n > 0) MODAL_TRY(modal_cuda::launch(large, BLOCKS_EACH * machine.n_multiprocessors, THREADS, stream, "large layers", err, s, lists != 0));
         if (lists) break;
         MODAL_TRY(modal_cuda::launch(sum_blocks, n_blocks, SUM_THREADS, stream, "sums of layers", err, s));
         MODAL_TRY(modal_cuda::launch(sum_sums, 1, SUM_THREADS, stream, "sums of layers", err, s, n_blocks));
