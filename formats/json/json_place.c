@@ -262,6 +262,14 @@ void modal_json_lines(const modal_json_place *place, int32_t *lines)
     }
 }
 
+int modal_json_line(const modal_json_place *place)
+{
+    const char *at = find(place->source->text, place->path);
+    int line = 1;
+    for (const char *c = place->source->text; c < at; c++) line += *c == '\n';
+    return line;
+}
+
 modal_status modal_json_wrong(const modal_json_place *place, const char *format, ...)
 {
     char what[256];
@@ -269,12 +277,9 @@ modal_status modal_json_wrong(const modal_json_place *place, const char *format,
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    const char *at = find(place->source->text, place->path);
-    int line = 1;
-    for (const char *c = place->source->text; c < at; c++) line += *c == '\n';
     char *value = json_dumps(place->value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
     modal_error_set(place->source->err, MODAL_ERROR_INPUT, "%s:%d: %s: %s, %.60s%s", place->source->name,
-                    line, place->path[0] ? place->path : "/", what, value ? value : "",
+                    modal_json_line(place), place->path[0] ? place->path : "/", what, value ? value : "",
                     value && strlen(value) > 60 ? "..." : "");
     free(value);
     return MODAL_ERROR_INPUT;

@@ -37,6 +37,9 @@ typedef struct modal_json_place {
 modal_status modal_json_open(modal_json_source *source, const char *text, size_t length, modal_json_place *root);
 void modal_json_close(modal_json_source *source);
 
+/* The line of the text that it is on, from 1. */
+int modal_json_line(const modal_json_place *place);
+
 /* MODAL_ERROR_INPUT "scene.json:12: /objects/3/frame: what, value". */
 modal_status modal_json_wrong(const modal_json_place *place, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -147,14 +147,19 @@ static modal_status read_frames(const modal_json_place *root, modal_solid_scene 
         goto done;
     }
     if (modal_json_member(root, "fps", &member)) {
+        s->frames_line = modal_json_line(&member);
         MODAL_TRY(modal_json_number(&member, 1e-9, 1e12, "1/s", &s->fps));
         if (s->n_steps) {
             status = modal_json_wrong(&member, "goes with duration, not with steps");
             goto done;
         }
     }
-    if (modal_json_member(root, "every", &member)) MODAL_TRY(modal_json_integer(&member, 1, most_steps, &s->every));
+    if (modal_json_member(root, "every", &member)) {
+        s->frames_line = modal_json_line(&member);
+        MODAL_TRY(modal_json_integer(&member, 1, most_steps, &s->every));
+    }
     if (!modal_json_member(root, "at_steps", &member)) goto done;
+    s->frames_line = modal_json_line(&member);
     MODAL_TRY(modal_json_array(&member, 1));
     const int64_t count = (int64_t)json_array_size(member.value);
     MODAL_TRY(modal_alloc(&s->at, count, sizeof *s->at, "frames", root->source->err));
@@ -183,10 +188,12 @@ static modal_status read_time(const modal_json_place *root, modal_solid_scene *s
     const char *text = NULL;
     if (s->steady) {
         MODAL_TRY(modal_json_required(root, "duration", &member));
+        s->frames_line = modal_json_line(&member);
         MODAL_TRY(modal_json_number(&member, 1e-18, 1e9, "s", &s->duration));
         goto done;
     }
     MODAL_TRY(modal_json_required(root, "step", &member));
+    s->step_line = modal_json_line(&member);
     if (json_is_string(member.value)) {
         MODAL_TRY(modal_json_text(&member, &text));
         if (strcmp(text, "auto") != 0) {
@@ -240,6 +247,7 @@ static modal_status read_mass_scaling(const modal_json_place *root, modal_solid_
     modal_status status = MODAL_OK;
     modal_json_place scaling, member;
     if (!modal_json_member(root, "mass_scaling", &scaling)) return MODAL_OK;
+    s->scaled_line = modal_json_line(&scaling);
     MODAL_TRY(modal_json_object(&scaling, "step limit"));
     MODAL_TRY(modal_json_required(&scaling, "step", &member));
     MODAL_TRY(modal_json_number(&member, 1e-18, 1e9, "s", &s->scaled_step));
@@ -274,10 +282,12 @@ static modal_status read_models(const modal_json_place *root, modal_solid_scene 
     const int64_t count = (int64_t)json_object_size(member.value);
     MODAL_TRY(modal_alloc_zero(&s->model_groups, count, sizeof(char *), "models", root->source->err));
     MODAL_TRY(modal_alloc_zero(&s->models, count, sizeof(char *), "models", root->source->err));
+    MODAL_TRY(modal_alloc_zero(&s->model_lines, count, sizeof *s->model_lines, "models", root->source->err));
     json_object_foreach(member.value, key, value)
     {
         const int32_t i = s->n_models++;
         modal_json_member(&member, key, &item);
+        s->model_lines[i] = modal_json_line(&item);
         MODAL_TRY(modal_copy_text(&s->model_groups[i], key, SIZE_MAX, root->source->err));
         MODAL_TRY(copy_text(&item, &s->models[i]));
         MODAL_TRY(check_model(&item, s->models[i]));

@@ -34,6 +34,7 @@ void modal_solid_scene_free(modal_solid_scene *scene)
     modal_free(&scene->actions);
     modal_free(&scene->model_groups);
     modal_free(&scene->models);
+    modal_free(&scene->model_lines);
     modal_free(&scene->model);
     modal_free(&scene->files);
     modal_free(&scene->at);

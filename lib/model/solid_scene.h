@@ -49,6 +49,7 @@ typedef struct modal_solid_contact {
 extern const char *const modal_solid_lists[MODAL_SOLID_ACTIONS];
 
 typedef struct modal_solid_scene {
+    int32_t step_line, frames_line, scaled_line; /* of its text: step; what says the frames, or duration until steady; mass_scaling. For messages */
     double step; /* s; 0: "auto" */
     int64_t n_steps; /* 0: by duration */
     double duration, fps;
@@ -57,6 +58,7 @@ typedef struct modal_solid_scene {
     char *model; /* of all, or NULL: the default */
     int32_t n_models;
     char **model_groups, **models; /* [n_models] */
+    int32_t *model_lines;          /* [n_models] */
     int nodal_pressure;
     double hourglass, alpha; /* hourglass below 0: not said */
     int steady;              /* 1: until steady, `duration` at most */

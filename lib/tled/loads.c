@@ -140,31 +140,23 @@ done:
     return status;
 }
 
-/* Signals [n_nodes, 3], -2 free. */
-static modal_status hold(const modal_solid_scene *scene, const modal_tled_nodes *nodes, int64_t n_fixed,
-                         const int32_t *fixed_nodes, const uint8_t *fixed_components, const modal_tled_model *m,
-                         int32_t *all, modal_error *err)
+/* Signals of one prescribed displacement into all [n_nodes, 3]. */
+static modal_status displace(const modal_solid_scene *scene, int32_t a, const modal_tled_nodes *nodes, const modal_tled_model *m,
+                             int32_t *all, modal_error *err)
 {
-    for (int64_t k = 0; k < 3 * m->solid.n_nodes; k++) all[k] = MODAL_TLED_FREE;
-    for (int64_t k = 0; k < n_fixed; k++)
-        for (int c = 0; c < 3; c++)
-            if (fixed_components[k] >> c & 1) all[3 * (int64_t)m->node_to[fixed_nodes[k]] + c] = MODAL_TLED_STILL;
-    for (int32_t a = 0; a < scene->n_actions; a++) {
-        const modal_solid_action *action = &scene->actions[a];
-        if (action->kind != MODAL_SOLID_DISPLACEMENT) continue;
-        for (int64_t k = 0; k < nodes[a].n; k++)
-            for (int c = 0; c < 3; c++) {
-                int32_t *signal = &all[3 * (int64_t)m->node_to[nodes[a].nodes[k]] + c];
-                if (!(action->components >> c & 1)) continue;
-                if (*signal == MODAL_TLED_STILL)
-                    return modal_error_set(err, MODAL_ERROR_INPUT, "displacements[%d]: a node of \"%s\" is held in %c (--fixed), too",
-                                           action->place, action->nodes, "xyz"[c]);
-                if (*signal != MODAL_TLED_FREE)
-                    return modal_error_set(err, MODAL_ERROR_INPUT, "displacements[%d]: a node of \"%s\" is displaced in %c by displacements[%d], too",
-                                           action->place, action->nodes, "xyz"[c], scene->actions[*signal].place);
-                *signal = a;
-            }
-    }
+    const modal_solid_action *action = &scene->actions[a];
+    for (int64_t k = 0; k < nodes->n; k++)
+        for (int c = 0; c < 3; c++) {
+            int32_t *signal = &all[3 * (int64_t)m->node_to[nodes->nodes[k]] + c];
+            if (!(action->components >> c & 1)) continue;
+            if (*signal == MODAL_TLED_STILL)
+                return modal_error_set(err, MODAL_ERROR_INPUT, "displacements[%d]: a node of \"%s\" is held in %c (--fixed), too",
+                                       action->place, action->nodes, "xyz"[c]);
+            if (*signal != MODAL_TLED_FREE)
+                return modal_error_set(err, MODAL_ERROR_INPUT, "displacements[%d]: a node of \"%s\" is displaced in %c by displacements[%d], too",
+                                       action->place, action->nodes, "xyz"[c], scene->actions[*signal].place);
+            *signal = a;
+        }
     return MODAL_OK;
 }
 
@@ -196,7 +188,7 @@ done:
 
 modal_status modal_tled_loads_new(const modal_solid_scene *scene, const modal_tled_nodes *nodes, int64_t n_fixed,
                                   const int32_t *fixed_nodes, const uint8_t *fixed_components, modal_tled_model *model,
-                                  modal_error *err)
+                                  int32_t *line, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_tled_solid *s = &model->solid;
@@ -204,6 +196,7 @@ modal_status modal_tled_loads_new(const modal_solid_scene *scene, const modal_tl
     int32_t *faces = NULL, *held = NULL;
     uint8_t *marked = NULL;
     int64_t n_faces = 0, n_pressures = 0;
+    *line = 0;
     for (int32_t a = 0; a < scene->n_actions; a++) n_pressures += scene->actions[a].kind == MODAL_SOLID_PRESSURE;
     s->n_signals = scene->n_actions;
     if (n_pressures > 0) MODAL_TRY(modal_tled_boundary(s, &faces, &n_faces, err));
@@ -211,17 +204,23 @@ modal_status modal_tled_loads_new(const modal_solid_scene *scene, const modal_tl
     MODAL_TRY(modal_alloc((void *)&s->face_signals, n_pressures * n_faces, sizeof(int32_t), "faces", err));
     MODAL_TRY(modal_alloc((void *)&s->face_pressures, n_pressures * n_faces, sizeof(double), "faces", err));
     MODAL_TRY(modal_alloc(&marked, s->n_nodes, 1, "nodes", err));
+    MODAL_TRY(modal_alloc(&held, s->n_nodes, 3 * sizeof *held, "held nodes", err));
+    for (int64_t k = 0; k < 3 * s->n_nodes; k++) held[k] = MODAL_TLED_FREE;
+    for (int64_t k = 0; k < n_fixed; k++)
+        for (int c = 0; c < 3; c++)
+            if (fixed_components[k] >> c & 1) held[3 * (int64_t)model->node_to[fixed_nodes[k]] + c] = MODAL_TLED_STILL;
     for (int32_t a = 0; a < scene->n_actions; a++) {
         const modal_solid_action *action = &scene->actions[a];
+        *line = action->line;
         if (action->kind == MODAL_SOLID_FORCE) MODAL_TRY(add_force(action, a, &nodes[a], model, &e, err));
+        if (action->kind == MODAL_SOLID_DISPLACEMENT) MODAL_TRY(displace(scene, a, &nodes[a], model, held, err));
         if (action->kind != MODAL_SOLID_PRESSURE) continue;
         memset(marked, 0, (size_t)s->n_nodes);
         for (int64_t k = 0; k < nodes[a].n; k++) marked[model->node_to[nodes[a].nodes[k]]] = 1;
         MODAL_TRY(add_pressure(action, a, marked, faces, n_faces, s, &e, err));
     }
+    *line = 0;
     MODAL_TRY(sort_entries(&e, s, err));
-    MODAL_TRY(modal_alloc(&held, s->n_nodes, 3 * sizeof *held, "held nodes", err));
-    MODAL_TRY(hold(scene, nodes, n_fixed, fixed_nodes, fixed_components, model, held, err));
     MODAL_TRY(make_held(scene, held, s, err));
 done:
     modal_free(&faces);

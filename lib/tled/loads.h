@@ -14,11 +14,11 @@ typedef struct modal_tled_nodes {
 
 /* Gives the model its loads, faces and prescribed components. nodes [scene->n_actions], each ascending and without
  * repeats but for files; fixed_nodes [n_fixed] (of the mesh) with components 1 x, 2 y, 4 z stay where they are.
- * MODAL_ERROR_INPUT "displacements[1]: what": a pressure without a boundary face; a component that is held twice. The model
- * is due to be freed then. */
+ * MODAL_ERROR_INPUT "displacements[1]: what": a pressure without a boundary face; a component that is held twice; *line is
+ * that action's, else 0. The model is due to be freed then. */
 modal_status modal_tled_loads_new(const modal_solid_scene *scene, const modal_tled_nodes *nodes, int64_t n_fixed,
                                   const int32_t *fixed_nodes, const uint8_t *fixed_components, modal_tled_model *model,
-                                  modal_error *err);
+                                  int32_t *line, modal_error *err);
 void modal_tled_loads_free(modal_tled_solid *solid); /* modal_tled_model_free does it */
 
 /* The factor at t: of loads 0 past the last key, of displacements (`holds`) its value. */

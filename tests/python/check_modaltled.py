@@ -4,6 +4,7 @@ usage: check_modaltled.py MODALTLED MODALPACK MODALSIM MODALDEFORM [--long]"""
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -35,7 +36,7 @@ def run(tool, *words, code=0):
 
 def move(mesh, scene, *words, code=0, out="o.h5", material=MATERIAL):
     with open("scene.json", "w") as f:
-        json.dump(scene, f)
+        json.dump(scene, f, indent=1)
     err = run(modaltled, mesh, out, "-f", "--scene", "scene.json", *material, "--report", "r.json", *words, code=code)
     return err
 
@@ -212,7 +213,7 @@ def check_bad_input():
             ({"duration": 1}, [], "either steps or duration"), ({"step": -1}, [], "/step"), ({"step": "fast"}, [], "auto"),
             ({"model": "mooney"}, [], "neo_hookean"), ({"models": {"nix": "stvk"}}, [], "nix"),
             ({"damping": {"beta": 1}}, [], "beta"), ({"gravity": [0, 0]}, [], "gravity"),
-            ({"forces": [{"nodes": "nix", "force": [0, 0, 1]}]}, [], "scene.json:1: forces[0]: neither a group nor a file, nix"),
+            ({"forces": [{"nodes": "nix", "force": [0, 0, 1]}]}, [], ": forces[0]: neither a group nor a file, nix"),
             ({"forces": [{"nodes": "box:9,9,9:9,9,9", "force": [0, 0, 1]}]}, [], "no node"),
             ({"forces": [{"nodes": "high", "force": [0, 0, 1], "curve": {"smooth": [1, 1]}}]}, [], "smooth"),
             ({"pressures": [{"nodes": "box:0,0,0:0,0,1", "pressure": 1}]}, [], "no face of the boundary"),
@@ -224,6 +225,12 @@ def check_bad_input():
         err = move("b.msh", {**good, **change}, *words, code=3)
         check(said in err and err.strip().count("\n") <= 12, change, err)
         check(not os.path.exists("o.h5"), "half an output")
+        key = "step" if "critical" in said else next(iter(change))
+        if key in ("step", "models", "forces", "pressures", "displacements"):  # the line is one of this key's
+            at = re.search(r"scene\.json:(\d+): ", err)
+            with open("scene.json") as f:
+                keys = re.findall(r'^ "(\w+)"', "\n".join(f.read().split("\n")[:int(at[1]) if at else 0]), re.MULTILINE)
+            check(keys and keys[-1] == key, key, err)
     check("half" not in move("b.msh", {**good, "displacements": [{"nodes": "low", "displacement": [0, 0, 1e-4]}]}), "")
     check("jumps" in move("b.msh", {**good, "displacements": [{"nodes": "low", "displacement": [0, 0, 1e-4]}]}), "a jump is warned of")
     for curve, at in (({"keys": [[0, 0], [1e-5, 1]]}, "t = 0 s"), ({"keys": [[0, 0], [4e-4, 0], [4.5e-4, 1]]}, "t = 0.0004 s"),

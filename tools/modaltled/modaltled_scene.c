@@ -80,7 +80,9 @@ static uint8_t law_of(const char *name)
     return (uint8_t)k; /* the reader of scenes takes no other names */
 }
 
-static modal_status find_laws(const modal_volume_mesh *mesh, const modal_solid_scene *scene, uint8_t *laws, modal_error *err)
+/* *line: of the law that is wrong. */
+static modal_status find_laws(const modal_volume_mesh *mesh, const modal_solid_scene *scene, uint8_t *laws, int32_t *line,
+                              modal_error *err)
 {
     modal_status status = MODAL_OK;
     uint8_t *taken = NULL;
@@ -93,6 +95,7 @@ static modal_status find_laws(const modal_volume_mesh *mesh, const modal_solid_s
     for (int32_t i = 0; i < scene->n_models; i++) {
         const char *name = scene->model_groups[i];
         const modal_group *group;
+        *line = scene->model_lines[i];
         MODAL_TRY(tool_find_group(mesh, name, strlen(name), 3, &group, err));
         if (!group) {
             status = tool_unknown_group(mesh, "models", "unknown group", name, (int)strlen(name), 3, err);
@@ -196,25 +199,26 @@ modal_status modaltled_read(tool *t, const modaltled_request *r, modaltled_case 
 {
     modal_status status = MODAL_OK;
     const modal_volume_mesh *mesh = &c->solid.mesh;
-    const char *where = r->scene_path;
+    int32_t line = 0;
     MODAL_TRY(modal_solid_scene_read(r->scene_path, &c->scene, err));
     MODAL_TRY(tool_solid_read(t, &r->input, &c->solid, err));
     MODAL_TRY(modal_alloc(&c->laws, mesh->n_elements, 1, "laws", err));
     MODAL_TRY(find_all_nodes(r, c, err));
-    status = find_laws(mesh, &c->scene, c->laws, err);
+    status = find_laws(mesh, &c->scene, c->laws, &line, err);
     if (status == MODAL_OK) {
         const modal_tled_request request = {c->laws, c->scene.hourglass, c->scene.nodal_pressure};
-        where = r->input.mesh_path;
         status = modal_tled_model_new(mesh, &request, &c->model, err);
-    }
-    if (status == MODAL_OK) {
-        where = r->scene_path;
+        if (status != MODAL_OK) {
+            modal_error_context(err, "%s", r->input.mesh_path);
+            goto done;
+        }
         status = modal_tled_loads_new(&c->scene, c->nodes, c->solid.n_fixed_nodes, c->solid.fixed_nodes, c->solid.fixed_components,
-                                      &c->model, err);
+                                      &c->model, &line, err);
     }
     if (status == MODAL_OK) status = modal_tled_contacts_new(&c->scene, c->touching, &c->model, err);
-    if (status != MODAL_OK) modal_error_context(err, "%s", where);
-    else warn_of_overlaps(t, r, c);
+    if (status == MODAL_OK) warn_of_overlaps(t, r, c);
+    else if (line > 0) modal_error_context(err, "%s:%d", r->scene_path, line);
+    else modal_error_context(err, "%s", r->scene_path);
 done:
     return status;
 }
@@ -225,7 +229,7 @@ static modal_status check_step(tool *t, const modaltled_request *r, modaltled_ca
     const long long tag = c->critical.element < 0 ? -1
                           : (long long)c->solid.mesh.element_tags[c->model.element_from[c->critical.element]];
     if (c->scene.step == 0 && !isfinite(limit))
-        return modal_error_set(err, MODAL_ERROR_INPUT, "%s: \"auto\": nothing is stiff", r->scene_path);
+        return modal_error_set(err, MODAL_ERROR_INPUT, "%s:%d: step: nothing is stiff, \"auto\"", r->scene_path, c->scene.step_line);
     c->step = c->scene.step > 0 ? c->scene.step : fmax(0.9 * limit, fmin(bound, limit) * 0.999);
     tool_note(t, "critical step %.4g s (certainly not below %.4g s; element %lld), step %.6g s", limit, bound, tag, c->step);
     json_object_set_new(t->report, "critical_step",
@@ -235,9 +239,9 @@ static modal_status check_step(tool *t, const modaltled_request *r, modaltled_ca
     if (c->step <= limit) return MODAL_OK;
     if (!r->unsafe_step)
         return modal_error_set(err, MODAL_ERROR_INPUT,
-                               "%s: step: above the critical one, %.9g s, of %.9g s (bound %.9g s); \"auto\" takes a smaller one, "
+                               "%s:%d: step: above the critical one, %.9g s, of %.9g s (bound %.9g s); \"auto\" takes a smaller one, "
                                "--unsafe-step this one",
-                               r->scene_path, c->step, limit, bound);
+                               r->scene_path, c->scene.step_line, c->step, limit, bound);
     tool_warn(t, "the step is above the critical one, %.9g s, of %.9g s (bound %.9g s)", c->step, limit, bound);
     return MODAL_OK;
 }
@@ -251,7 +255,7 @@ static modal_status plan_frames(tool *t, const modaltled_request *r, modaltled_c
     const double frames = s->steady ? 2 : s->n_at > 0 ? (double)s->n_at : s->every > 0 ? floor(steps / (double)s->every) + 1
                                                                        : floor(s->duration * s->fps * (1 + 1e-12)) + 1;
     if (!(steps < 0x1p52 && frames < 0x1p31))
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: too many steps or frames, %g and %g", r->scene_path, steps, frames);
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s:%d: too many steps or frames, %g and %g", r->scene_path, s->frames_line, steps, frames);
     c->n_steps = (int64_t)steps;
     if (s->steady) {
         tool_note(t, "until steady, at most %lld steps", (long long)c->n_steps);
@@ -262,11 +266,11 @@ static modal_status plan_frames(tool *t, const modaltled_request *r, modaltled_c
     for (int64_t i = 0; i < c->n_frames; i++) {
         c->frames[i] = s->n_at > 0 ? s->at[i] : s->every > 0 ? i * s->every : (int64_t)rint((double)i / s->fps / c->step);
         if (i > 0 && c->frames[i] <= c->frames[i - 1])
-            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: fps: two frames within one step of %g s, %g", r->scene_path, c->step, s->fps);
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s:%d: fps: two frames within one step of %g s, %g", r->scene_path, s->frames_line, c->step, s->fps);
     }
     if (s->n_at > 0 && s->at[s->n_at - 1] > c->n_steps)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: at_steps: after the last of %lld steps of %.6g s in duration, %lld", r->scene_path,
-                   (long long)c->n_steps, c->step, (long long)s->at[s->n_at - 1]);
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s:%d: at_steps: after the last of %lld steps of %.6g s in duration, %lld", r->scene_path,
+                   s->frames_line, (long long)c->n_steps, c->step, (long long)s->at[s->n_at - 1]);
     if (c->frames[c->n_frames - 1] > c->n_steps) c->n_steps = c->frames[c->n_frames - 1];
 done:
     return status;
@@ -283,8 +287,8 @@ static modal_status scale_masses(tool *t, const modaltled_request *r, modaltled_
     tool_note(t, "mass scaling: %lld nodes have %.4g of the solid's mass more", (long long)n, share);
     json_object_set_new(t->report, "mass_scaling", json_pack("{s:f, s:I}", "share", share, "nodes", (json_int_t)n));
     if (!(share <= c->scene.scaled_limit))
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: mass_scaling: a step of %.6g s takes %.4g of the solid's mass more, above the limit of %.4g",
-                   r->scene_path, c->scene.scaled_step, share, c->scene.scaled_limit);
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s:%d: mass_scaling: a step of %.6g s takes %.4g of the solid's mass more, above the limit of %.4g",
+                   r->scene_path, c->scene.scaled_line, c->scene.scaled_step, share, c->scene.scaled_limit);
 done:
     return status;
 }
