@@ -372,10 +372,12 @@ modal_status modal_json_number(const modal_json_place *place, double least, doub
                                double *value)
 {
     if (!json_is_number(place->value))
-        return modal_json_wrong(place, "not a number (in %s, without the unit)", unit);
+        return strcmp(unit, "1") == 0 ? modal_json_wrong(place, "not a number")
+                                      : modal_json_wrong(place, "not a number (in %s, without the unit)", unit);
     const double x = json_number_value(place->value);
     if (!(x >= least && x <= most))
-        return modal_json_wrong(place, "must be in %g .. %g %s", least, most, unit);
+        return strcmp(unit, "1") == 0 ? modal_json_wrong(place, "must be in %g .. %g", least, most)
+                                      : modal_json_wrong(place, "must be in %g .. %g %s", least, most, unit);
     *value = x;
     return MODAL_OK;
 }
@@ -393,7 +395,8 @@ modal_status modal_json_integer(const modal_json_place *place, int64_t least, in
 modal_status modal_json_vector(const modal_json_place *place, int count, const char *unit, double *values)
 {
     if (!json_is_array(place->value) || json_array_size(place->value) != (size_t)count)
-        return modal_json_wrong(place, "not %d numbers (in %s)", count, unit);
+        return strcmp(unit, "1") == 0 ? modal_json_wrong(place, "not %d numbers", count)
+                                      : modal_json_wrong(place, "not %d numbers (in %s)", count, unit);
     for (int i = 0; i < count; i++) {
         modal_json_place item;
         modal_json_item(place, (size_t)i, &item);

@@ -59,7 +59,8 @@ typedef struct looker {
     double *u, *pull;      /* displacements and M^-1 (R - F) before the last step, [n_nodes, 3] */
     uint8_t *held;         /* [n_nodes, 3] */
     double alpha, *sums;
-    double top, way, lowest; /* largest displacement; largest way since the last look; Rayleigh's quotient of it, -1: nothing moves */
+    double top, lowest;      /* largest displacement; Rayleigh's quotient of the way since the last look, -1: nothing moves */
+    double way, way_before;  /* largest way since the last look; since the one before until the last */
 } looker;
 
 static modal_status new_looker(looker *l, modal_tled_motion *motion, modal_tled_model *model, modal_error *err)
@@ -108,6 +109,7 @@ static modal_status look_at(looker *l, const modal_progress *progress, int64_t *
     }
     MODAL_TRY(modal_tled_motion_state(l->motion, NULL, NULL, err));
     const double *now = modal_tled_motion_own(l->motion);
+    l->way_before = l->way;
     l->top = l->way = 0;
     for (int64_t k = 0; k < 3 * s->n_nodes; k++) {
         const double u = now[k] - l->d[1][k], pull = (l->d[1][k] - f.keep * l->d[0][k]) / f.gain, way = u - l->u[k];
@@ -135,10 +137,19 @@ static int is_settled(const modal_solid_scene *scene, int32_t n_signals, double 
     return 1;
 }
 
+/* The thesis' rule. That errors fall by the radius is believed where ways fall by its root at least. Where they do not, the damping is too
+ * strong for what still moves (a solid that nothing holds goes on for ever), and the error is at least the way. */
+static double error_of(const looker *l, double radius)
+{
+    if (!(radius < 1)) return HUGE_VAL;
+    const double share = radius / (1 - radius);
+    return (l->way <= sqrt(radius) * l->way_before ? share : fmax(share, 1)) * l->way;
+}
+
 /* What is kept between looks, before u, pull and masses; 8 bytes each, but for the result, which has no gaps. */
 typedef struct steady_head {
     modal_tled_steady result;
-    double alpha;
+    double alpha, way;
     int64_t weighing, looked, good, settled;
 } steady_head;
 
@@ -166,7 +177,7 @@ static modal_status take_up(looker *l, steady_head *head, const void *from, moda
     copy_kept(l, head, (char *)from, 1);
     if (!(head->alpha >= 0 && head->result.steps >= 0 && head->looked >= 0 && head->weighing > 0))
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "state: damping %g, %lld steps", head->alpha, (long long)head->result.steps);
-    l->alpha = head->alpha;
+    l->alpha = head->alpha, l->way = head->way;
     MODAL_TRY(modal_tled_motion_relayout(l->motion, err)); /* of these masses */
 done:
     return status;
@@ -221,7 +232,7 @@ modal_status modal_tled_steady_run(modal_tled_motion *motion, modal_tled_model *
             /* the quotient is never below the lowest square: high frequencies and rounding make it larger, so the least counts. If
              * that is too low in the end, errors still fall by the radius */
             r->radius = pow(fmax(keep, 0), (double)(r->steps - looked) / 2);
-            r->error = r->radius < 1 ? r->radius / (1 - r->radius) * l.way : HUGE_VAL;
+            r->error = error_of(&l, r->radius);
             good = settled > 0 && r->error <= scene->accuracy * l.top ? good + 1 : 0;
             r->converged = good == 2;
             if (settled > 0 && l.lowest > 0 && (modal_tled_motion_is_double(motion) || l.way > coarse * l.top))
@@ -235,7 +246,7 @@ modal_status modal_tled_steady_run(modal_tled_motion *motion, modal_tled_model *
         }
         looked = r->steps;
         if (plan->keep && !r->converged) {
-            steady_head head = {*r, l.alpha, weighing, looked, good, settled};
+            steady_head head = {*r, l.alpha, l.way, weighing, looked, good, settled};
             copy_kept(&l, &head, kept, 0);
             MODAL_TRY(plan->keep(plan->context, kept, err));
         }

@@ -13,7 +13,7 @@
 typedef struct modal_tled_steady {
     int64_t steps;
     double error;   /* m, the estimate rho / (1 - rho) of the largest way since the look before (the thesis' rule, (3.2), over as
-                       many steps, so that rounding of single steps does not count) */
+                       many steps, so that rounding of single steps does not count); at least that way, where ways do not fall so */
     double radius;  /* rho: what errors fall by from look to look, that of the lowest frequency */
     double lowest;  /* of the frequencies' squares, in steps */
     int converged, remassed; /* 1 where it is; how often masses had to grow */

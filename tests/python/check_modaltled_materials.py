@@ -347,6 +347,11 @@ def check_steady():
     swings = {"forces": [{**loads["forces"][0], "curve": {"sine": {"frequency": 1}}}]}
     err = move("g.msh", {**swings, "until": "steady", "duration": 0.02}, {}, *rest, "float64", code=5)
     check("what acts changes until then" in err, err)
+    box("n.msh", (2, 2, 3), 0.01)  # a cube that nothing holds has no steady state
+    for act in ({"gravity": [0, 0, -1]}, {"forces": [{"nodes": "box:-1,-1,0.0299:1,1,1", "force": [0, 0, 1e-4]}]}):
+        for arithmetic, duration in (("float32", 1), ("float64", 1), ("float32", 20)):
+            err = move("n.msh", {**act, "until": "steady", "duration": duration}, {}, "--arithmetic", arithmetic, code=5)
+            check("not steady" in err, act, arithmetic, err)
     for key, value in (("step", 1e-4), ("fps", 5), ("damping", {"alpha": 1}), ("until", "now"), ("accuracy", 2)):
         err = move("g.msh", {**loads, "until": "steady", "duration": 1, key: value}, {}, code=3)
         check(key in err, err)
@@ -369,6 +374,9 @@ def check_bad():
         check(word in err, body, err)
     err = move("t.msh", {**scene, "nodal_pressure": True, "model": "stvk"}, {}, code=3)
     check("element 1" in err and "stvk" in err, err)
+    for mesh, key, value, other in (("t.msh", "hourglass", 0.1, "c.msh"), ("c.msh", "nodal_pressure", True, "t.msh")):
+        check(key + ": means nothing" in move(mesh, {**scene, key: value}, {}), mesh, key)
+        check("means nothing" not in move(other, {**scene, key: value}, {}), other, key)
     err = move("c.msh", scene, {"prony": {"isochoric": [[1.2, 1]]}}, code=3)
     check("share" in err, err)
     err = move("c.msh", {**scene, "mass_scaling": {"step": 1}}, {}, code=3)

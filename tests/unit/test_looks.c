@@ -125,7 +125,7 @@ static void test_refused(void **state)
         {"{\"look\": 1, \"materials\": {\"a\": {\"diffuse\": [NaN, 0, 0]}}}", "l.json:1: invalid token"},
         {"{\"look\": 1, \"materials\": {\"a\": {\"diffuse\": [1e999, 0, 0]}}}", "l.json:1: real number overflow"},
         {"{\"look\": 1, \"materials\": {\"a\": {\"diffuse\": [-1, 0, 0]}}}", "/materials/a/diffuse: a colour has numbers in"},
-        {"{\"look\": 1, \"materials\": {\"a\": {\"opacity\": 1.5}}}", "/materials/a/opacity: must be in 0 .. 1 1, 1.5"},
+        {"{\"look\": 1, \"materials\": {\"a\": {\"opacity\": 1.5}}}", "/materials/a/opacity: must be in 0 .. 1, 1.5"},
         {"{\"look\": 1, \"materials\": {\"a\": {\"alpha\": \"maybe\"}}}", "/materials/a/alpha: none of"},
         {"{\"look\": 1, \"materials\": {\"a\": {\"wrap\": 3}}}", "/materials/a/wrap: not a text, 3"},
         {"{\"look\": 1, \"materials\": {\"a\": {\"like\": \"b\"}}}", "/materials/a/like: no material of that name, \"b\""},

@@ -166,6 +166,16 @@ static void warn_of_overlaps(tool *t, const modaltled_request *r, const modaltle
     }
 }
 
+/* Of a mesh that has none of the elements that a key is about. */
+static void warn_of_elements(tool *t, const modaltled_request *r, const modaltled_case *c)
+{
+    const modal_tled_solid *s = &c->model.solid;
+    if (c->scene.hourglass >= 0 && s->n_hexahedra == 0)
+        tool_warn(t, "%s: hourglass: means nothing without hexahedra, %g", r->scene_path, c->scene.hourglass);
+    if (c->scene.nodal_pressure && s->n_tetrahedra == 0)
+        tool_warn(t, "%s: nodal_pressure: means nothing without tetrahedra, true", r->scene_path);
+}
+
 /* Nodes of actions and bodies. */
 static modal_status find_all_nodes(const modaltled_request *r, modaltled_case *c, modal_error *err)
 {
@@ -216,9 +226,14 @@ modal_status modaltled_read(tool *t, const modaltled_request *r, modaltled_case 
                                       &c->model, &line, err);
     }
     if (status == MODAL_OK) status = modal_tled_contacts_new(&c->scene, c->touching, &c->model, err);
-    if (status == MODAL_OK) warn_of_overlaps(t, r, c);
-    else if (line > 0) modal_error_context(err, "%s:%d", r->scene_path, line);
-    else modal_error_context(err, "%s", r->scene_path);
+    if (status == MODAL_OK) {
+        warn_of_elements(t, r, c);
+        warn_of_overlaps(t, r, c);
+    } else if (line > 0) {
+        modal_error_context(err, "%s:%d", r->scene_path, line);
+    } else {
+        modal_error_context(err, "%s", r->scene_path);
+    }
 done:
     return status;
 }
