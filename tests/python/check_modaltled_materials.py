@@ -352,6 +352,10 @@ def check_steady():
         for arithmetic, duration in (("float32", 1), ("float64", 1), ("float32", 20)):
             err = move("n.msh", {**act, "until": "steady", "duration": duration}, {}, "--arithmetic", arithmetic, code=5)
             check("not steady" in err, act, arithmetic, err)
+    for arithmetic, within in (("float32", 1e-4), ("float64", 1e-6)):  # a floor that it stands on from the beginning holds it, by its weight
+        move("n.msh", {"gravity": [0, 0, -2], "contacts": [{"plane": [[0, 0, 0], [0, 0, 1]]}], "until": "steady", "duration": 5}, {}, "--arithmetic", arithmetic)
+        push, weight = result("probes/reactions")[-1][0], 2 * DENSITY * 0.02 * 0.02 * 0.03
+        check(np.abs(push - [0, 0, weight]).max() < within * weight, arithmetic, push, weight)
     for key, value in (("step", 1e-4), ("fps", 5), ("damping", {"alpha": 1}), ("until", "now"), ("accuracy", 2)):
         err = move("g.msh", {**loads, "until": "steady", "duration": 1, key: value}, {}, code=3)
         check(key in err, err)

@@ -22,7 +22,7 @@ static const tool_option options[] = {
      "What is written beside displacements: solid (the mesh and its masses), energy, velocities, internal_forces, separated by "
      "commas, or none.",
      TOOL_FIRST},
-    {"probes", 0, "FILE.csv", NULL, "Displacement and force of every probe and body at every step, a line a step.", TOOL_WRITES},
+    {"probes", 0, "FILE.csv", NULL, "Displacement, velocity and force of every probe and body at every step, a line a step.", TOOL_WRITES},
     {"unsafe-step", 0, NULL, NULL, "Take a step above the critical one.", 0},
     {"keep-partial", 0, NULL, NULL, "When the motion fails or a signal comes, write the frames up to there.", 0},
     {"checkpoint", 0, "FILE", NULL, "Keep there all that the run needs to go on.", TOOL_WRITES},
