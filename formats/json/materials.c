@@ -112,13 +112,13 @@ static modal_status read_moduli(const modal_json_place *place, modal_material *m
     MODAL_TRY(modal_json_required(place, "mu", &member));
     MODAL_TRY(modal_json_number(&member, -1e300, 1e300, "Pa", &mu));
     if (!(mu > 0)) {
-        status = modal_json_wrong(&member, "must be > 0, %g Pa", mu);
+        status = modal_json_wrong(&member, "must be > 0 Pa");
         goto done;
     }
     MODAL_TRY(modal_json_required(place, "bulk", &member));
     MODAL_TRY(modal_json_number(&member, -1e300, 1e300, "Pa", &bulk));
     if (!(bulk > 0)) {
-        status = modal_json_wrong(&member, "must be > 0, %g Pa", bulk);
+        status = modal_json_wrong(&member, "must be > 0 Pa");
         goto done;
     }
     material->young = 9 * bulk * mu / (3 * bulk + mu);
@@ -153,7 +153,7 @@ static modal_status read_fibres(const modal_json_place *place, modal_material *m
     MODAL_TRY(modal_json_required(&fibres, "stiffness", &member));
     MODAL_TRY(modal_json_number(&member, -1e300, 1e300, "Pa", &material->fibre_stiffness));
     if (!(material->fibre_stiffness > 0)) {
-        status = modal_json_wrong(&member, "must be > 0, %g Pa", material->fibre_stiffness);
+        status = modal_json_wrong(&member, "must be > 0 Pa");
         goto done;
     }
     if (modal_json_member(&fibres, "file", &member)) {

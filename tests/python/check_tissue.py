@@ -103,14 +103,14 @@ def check_materials():
 
     refused("/materials/muscle/law: none of", law="linear")
     refused("/materials/muscle/fibres/direction: has no direction", fibres={"stiffness": 1, "direction": [0, 0, 0]})
-    refused("/materials/muscle/fibres/stiffness: must be > 0, 0 Pa", fibres={"stiffness": 0, "direction": [0, 0, 1]})
+    refused("/materials/muscle/fibres/stiffness: must be > 0 Pa, 0", fibres={"stiffness": 0, "direction": [0, 0, 1]})
     refused("/materials/muscle/fibres/direction: not together with file",
             fibres={"stiffness": 1, "direction": [0, 0, 1], "file": "f.csv"})
     refused("sum of the isochoric Prony shares must be < 1, 1.1", prony={"isochoric": [[0.6, 1], [0.5, 1]]})
     refused("the share must be > 0, -0.1", prony={"volumetric": [[-0.1, 1]]})
     refused("at most 8 terms, 9", prony={"isochoric": [[0.01, 1]] * 9})
     refused("/materials/muscle/prony: has no terms", prony={})
-    refused("/materials/muscle/bulk: must be > 0, -1 Pa", bulk=-1)
+    refused("/materials/muscle/bulk: must be > 0 Pa, -1", bulk=-1)
     refused("/materials/muscle/young: not together with mu and bulk", young=1e3)
     pathlib.Path("g.csv").write_text("9,0,0,1\n")
     refused("g.csv: no direction of element 10", fibres={"stiffness": 1, "file": "g.csv"})
