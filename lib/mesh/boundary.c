@@ -8,44 +8,9 @@
 
 #include "lib/base/memory.h"
 #include "lib/base/sort.h"
+#include "lib/mesh/face_match.h"
 
-/* A face is the number 6 element + local face, kept in an int32: enough for 357 million elements. */
-enum { SLOTS = MODAL_ELEMENT_MOST_FACES, MAX_ELEMENTS = INT32_MAX / SLOTS };
-
-static const modal_element_face *face_kind(const modal_volume_mesh *mesh, int32_t face)
-{
-    return &modal_mesh_kind(mesh, face / SLOTS)->faces[face % SLOTS];
-}
-
-/* The face's nodes in the mesh; returns their number. */
-static int face_nodes(const modal_volume_mesh *mesh, int32_t face,
-                      int32_t nodes[MODAL_FACE_MOST_NODES])
-{
-    const modal_element_face *kind = face_kind(mesh, face);
-    const int32_t *of_element = modal_mesh_nodes(mesh, face / SLOTS);
-    for (int k = 0; k < kind->n_nodes; k++) nodes[k] = of_element[kind->nodes[k]];
-    return kind->n_nodes;
-}
-
-/* The corners so turned, and turned over, that both elements at a face find the same four numbers:
- * the lowest first, then the lower one of its neighbours; a triangle has -1 for the fourth. Returns 1
- * where the face was turned over. */
-static int face_key(const modal_volume_mesh *mesh, int32_t face, int32_t key[4])
-{
-    int32_t nodes[MODAL_FACE_MOST_NODES];
-    face_nodes(mesh, face, nodes);
-    const int n = face_kind(mesh, face)->n_corners;
-    int low = 0;
-    for (int k = 1; k < n; k++)
-        if (nodes[k] < nodes[low]) low = k;
-    const int32_t next = nodes[(low + 1) % n], before = nodes[(low + n - 1) % n];
-    const int over = next > before;
-    key[0] = nodes[low];
-    key[1] = over ? before : next;
-    key[2] = n == 4 ? nodes[(low + 2) % 4] : over ? next : before;
-    key[3] = n == 3 ? -1 : over ? next : before;
-    return over;
-}
+enum { SLOTS = MODAL_FACE_SLOTS, MAX_ELEMENTS = INT32_MAX / SLOTS };
 
 /* Faces [n_faces], ascending, so ordered that those of equal keys are neighbours, each run in ascending face order. */
 static modal_status sort_faces(const modal_volume_mesh *mesh, int64_t n_faces, uint64_t *keys, int32_t *faces, modal_error *err)
@@ -54,19 +19,19 @@ static modal_status sort_faces(const modal_volume_mesh *mesh, int64_t n_faces, u
     int32_t key[4];
     int quads = 0;
     for (int64_t i = 0; i < n_faces; i++) {
-        face_key(mesh, faces[i], key);
+        modal_face_key(mesh, faces[i], key);
         keys[i] = (uint64_t)(key[3] + 1);
         quads |= key[3] >= 0;
     }
     if (quads) MODAL_TRY(modal_sort_by_key(n_faces, keys, faces, err));
     for (int64_t i = 0; i < n_faces; i++) {
-        face_key(mesh, faces[i], key);
+        modal_face_key(mesh, faces[i], key);
         /* The product, not a shift by 32: fewer digits to sort. */
         keys[i] = (uint64_t)key[1] * (uint64_t)mesh->n_nodes + (uint64_t)key[2];
     }
     MODAL_TRY(modal_sort_by_key(n_faces, keys, faces, err));
     for (int64_t i = 0; i < n_faces; i++) {
-        face_key(mesh, faces[i], key);
+        modal_face_key(mesh, faces[i], key);
         keys[i] = (uint64_t)key[0];
     }
     MODAL_TRY(modal_sort_by_key(n_faces, keys, faces, err));
@@ -78,8 +43,8 @@ done:
 static int same_mid_sides(const modal_volume_mesh *mesh, int32_t a, int32_t b)
 {
     int32_t x[MODAL_FACE_MOST_NODES], y[MODAL_FACE_MOST_NODES];
-    const int n = face_nodes(mesh, a, x), corners = face_kind(mesh, a)->n_corners;
-    if (face_nodes(mesh, b, y) != n) return 0;
+    const int n = modal_face_nodes(mesh, a, x), corners = modal_face_kind(mesh, a)->n_corners;
+    if (modal_face_nodes(mesh, b, y) != n) return 0;
     for (int i = corners; i < n; i++) {
         int found = 0;
         for (int k = corners; k < n; k++) found |= x[i] == y[k];
@@ -88,11 +53,13 @@ static int same_mid_sides(const modal_volume_mesh *mesh, int32_t a, int32_t b)
     return 1;
 }
 
-static modal_status refuse_face(const modal_volume_mesh *mesh, const int32_t *faces, int64_t count,
-                                const int32_t key[4], modal_error *err)
+static modal_status refuse_clash(const modal_volume_mesh *mesh, const modal_face_clash *clash, modal_error *err)
 {
     char list[256] = "";
-    int64_t n_named = count < 6 ? count : 6;
+    const int32_t *faces = clash->faces;
+    const int64_t count = clash->n, n_named = count < MODAL_FACES_NAMED ? count : MODAL_FACES_NAMED;
+    int32_t key[4];
+    modal_face_key(mesh, faces[0], key);
     for (int64_t i = 0; i < n_named; i++) {
         size_t used = strlen(list);
         const char *join = i == 0 ? "" : i == count - 1 ? " and " : ", ";
@@ -115,35 +82,30 @@ static modal_status refuse_face(const modal_volume_mesh *mesh, const int32_t *fa
                            n_named < count ? " ..." : "", corners, (long long)count);
 }
 
-/* Boundary faces, as they are found: by ascending key. */
-typedef struct boundary {
-    int64_t n, n_triangles, capacity;
-    int32_t *faces; /* [n] */
-} boundary;
-
-/* Appends those of the sorted faces that occur once. */
-static modal_status find_single(const modal_volume_mesh *mesh, const int32_t *faces, int64_t n_faces, boundary *found, modal_error *err)
+/* Appends those of the sorted faces that occur once, up to a clash. */
+static modal_status find_single(const modal_volume_mesh *mesh, const int32_t *faces, int64_t n_faces, modal_single_faces *single,
+                                modal_face_clash *clash, modal_error *err)
 {
     modal_status status = MODAL_OK;
     int64_t count;
     for (int64_t i = 0; i < n_faces; i += count) {
-        int32_t first[4], other[4], nodes[MODAL_FACE_MOST_NODES];
-        uint8_t triangles[MODAL_FACE_MOST_TRIANGLES][3];
-        const int first_over = face_key(mesh, faces[i], first);
+        int32_t first[4], other[4];
+        const int first_over = modal_face_key(mesh, faces[i], first);
         int other_over = 0;
         for (count = 1; i + count < n_faces; count++) {
-            const int over = face_key(mesh, faces[i + count], other);
+            const int over = modal_face_key(mesh, faces[i + count], other);
             if (memcmp(first, other, sizeof first) != 0) break;
             other_over = over;
         }
         if (count > 2 || (count == 2 && (first_over == other_over ||
-                                         !same_mid_sides(mesh, faces[i], faces[i + 1]))))
-            return refuse_face(mesh, faces + i, count, first, err);
+                                         !same_mid_sides(mesh, faces[i], faces[i + 1])))) {
+            clash->n = count;
+            for (int64_t k = 0; k < count && k < MODAL_FACES_NAMED; k++) clash->faces[k] = faces[i + k];
+            break;
+        }
         if (count == 2) continue;
-        MODAL_TRY(modal_grow(&found->faces, &found->capacity, found->n + 1, sizeof *found->faces, "boundary faces", err));
-        found->faces[found->n++] = faces[i];
-        face_nodes(mesh, faces[i], nodes);
-        found->n_triangles += modal_face_triangles(face_kind(mesh, faces[i]), nodes, triangles);
+        MODAL_TRY(modal_grow(&single->faces, &single->capacity, single->n + 1, sizeof *single->faces, "boundary faces", err));
+        single->faces[single->n++] = faces[i];
     }
 done:
     return status;
@@ -164,15 +126,14 @@ static int64_t list_faces(const modal_volume_mesh *mesh, int32_t low, int32_t hi
         int some = 0;
         for (int a = 0; a < n_corners && !some; a++) some = nodes[a] >= low && nodes[a] < high;
         for (int f = 0; f < modal_mesh_kind(mesh, e)->n_faces && some; f++) {
-            face_key(mesh, (int32_t)(SLOTS * e + f), key);
+            modal_face_key(mesh, (int32_t)(SLOTS * e + f), key);
             if (key[0] >= low && key[0] < high) faces[n++] = (int32_t)(SLOTS * e + f);
         }
     }
     return n;
 }
 
-/* All faces that belong to one element only. */
-static modal_status find_boundary(const modal_volume_mesh *mesh, boundary *found, modal_error *err)
+modal_status modal_find_faces(const modal_volume_mesh *mesh, modal_single_faces *single, modal_face_clash *clash, modal_error *err)
 {
     modal_status status = MODAL_OK;
     int32_t *counts = NULL, *faces = NULL; /* [n_nodes] faces by their least node */
@@ -182,11 +143,11 @@ static modal_status find_boundary(const modal_volume_mesh *mesh, boundary *found
     MODAL_TRY(modal_alloc_zero(&counts, mesh->n_nodes, sizeof *counts, "faces at nodes", err));
     for (int64_t e = 0; e < mesh->n_elements; e++)
         for (int f = 0; f < modal_mesh_kind(mesh, e)->n_faces; f++, n_faces++) {
-            face_key(mesh, (int32_t)(SLOTS * e + f), key);
+            modal_face_key(mesh, (int32_t)(SLOTS * e + f), key);
             counts[key[0]]++;
         }
     most = n_faces / MOST_RANGES > RANGE_FACES ? n_faces / MOST_RANGES : RANGE_FACES;
-    for (int64_t low = 0, high; low < mesh->n_nodes; low = high) {
+    for (int64_t low = 0, high; low < mesh->n_nodes && clash->n == 0; low = high) {
         int64_t n = counts[low];
         for (high = low + 1; high < mesh->n_nodes && n + counts[high] <= most; high++) n += counts[high];
         if (n > room) {
@@ -199,7 +160,7 @@ static modal_status find_boundary(const modal_volume_mesh *mesh, boundary *found
         const int64_t listed = list_faces(mesh, (int32_t)low, (int32_t)high, faces);
         assert(listed == n);
         MODAL_TRY(sort_faces(mesh, listed, keys, faces, err));
-        MODAL_TRY(find_single(mesh, faces, listed, found, err));
+        MODAL_TRY(find_single(mesh, faces, listed, single, clash, err));
     }
 done:
     modal_free(&counts);
@@ -242,19 +203,19 @@ static const half *find_half(const half *halves, int64_t n, const int32_t corner
 
 /* A triangle of three corners of a quadrilateral on the boundary: another element lies on half of it. on_boundary [n_nodes]: not 0
  * at the nodes of boundary faces. */
-static modal_status refuse_halves(const modal_volume_mesh *mesh, const boundary *found, const int32_t *on_boundary, modal_error *err)
+static modal_status refuse_halves(const modal_volume_mesh *mesh, const modal_single_faces *found, const int32_t *on_boundary, modal_error *err)
 {
     modal_status status = MODAL_OK;
     half *halves = NULL;
     int64_t n = 0, n_quads = 0;
     int32_t nodes[MODAL_FACE_MOST_NODES], triangle = -1;
     const half *first = NULL;
-    for (int64_t i = 0; i < found->n; i++) n_quads += face_kind(mesh, found->faces[i])->n_corners == 4;
+    for (int64_t i = 0; i < found->n; i++) n_quads += modal_face_kind(mesh, found->faces[i])->n_corners == 4;
     if (n_quads == 0) return MODAL_OK;
     MODAL_TRY(modal_alloc_zero(&halves, 4 * n_quads, sizeof *halves, "boundary faces", err));
     for (int64_t i = 0; i < found->n; i++) {
-        if (face_kind(mesh, found->faces[i])->n_corners != 4) continue;
-        face_nodes(mesh, found->faces[i], nodes);
+        if (modal_face_kind(mesh, found->faces[i])->n_corners != 4) continue;
+        modal_face_nodes(mesh, found->faces[i], nodes);
         for (int left_out = 0; left_out < 4; left_out++, n++) {
             halves[n].order = 4 * i + left_out;
             for (int k = 0, used = 0; k < 4; k++) {
@@ -269,8 +230,8 @@ static modal_status refuse_halves(const modal_volume_mesh *mesh, const boundary 
     for (int64_t e = 0; e < mesh->n_elements; e++)
         for (int f = 0; f < modal_mesh_kind(mesh, e)->n_faces; f++) {
             const int32_t face = (int32_t)(SLOTS * e + f);
-            if (face_kind(mesh, face)->n_corners != 3) continue;
-            face_nodes(mesh, face, nodes);
+            if (modal_face_kind(mesh, face)->n_corners != 3) continue;
+            modal_face_nodes(mesh, face, nodes);
             if (!on_boundary[nodes[0]] || !on_boundary[nodes[1]] || !on_boundary[nodes[2]]) continue;
             const half *at = find_half(halves, n, nodes);
             if (!at || (first && first->order <= at->order)) continue;
@@ -290,7 +251,7 @@ done:
 }
 
 /* Faces in ascending order. */
-static modal_status order_boundary(boundary *found, modal_error *err)
+static modal_status order_boundary(modal_single_faces *found, modal_error *err)
 {
     modal_status status = MODAL_OK;
     uint64_t *keys = NULL;
@@ -305,17 +266,41 @@ done:
 modal_status modal_volume_mesh_boundary(const modal_volume_mesh *mesh, modal_surface_mesh *surface,
                                         int32_t **vertex_nodes, modal_error *err)
 {
+    return modal_volume_mesh_boundary_by(modal_find_faces, mesh, surface, vertex_nodes, err);
+}
+
+/* Triangles of all these faces. */
+static int64_t count_triangles(const modal_volume_mesh *mesh, const modal_single_faces *found)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < found->n; i++) {
+        int32_t nodes[MODAL_FACE_MOST_NODES];
+        uint8_t triangles[MODAL_FACE_MOST_TRIANGLES][3];
+        modal_face_nodes(mesh, found->faces[i], nodes);
+        n += modal_face_triangles(modal_face_kind(mesh, found->faces[i]), nodes, triangles);
+    }
+    return n;
+}
+
+modal_status modal_volume_mesh_boundary_by(modal_face_finder *find, const modal_volume_mesh *mesh, modal_surface_mesh *surface,
+                                           int32_t **vertex_nodes, modal_error *err)
+{
     modal_status status = MODAL_OK;
     modal_surface_mesh found = {0};
-    boundary on = {0};
+    modal_single_faces on = {0};
+    modal_face_clash clash = {0};
     int32_t *node_vertex = NULL, *nodes_found = NULL;
     memset(surface, 0, sizeof *surface);
     *vertex_nodes = NULL;
     if (mesh->n_elements > MAX_ELEMENTS)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%lld elements: more than %d",
                    (long long)mesh->n_elements, MAX_ELEMENTS);
-    MODAL_TRY(find_boundary(mesh, &on, err));
-    found.n_triangles = on.n_triangles;
+    MODAL_TRY(find(mesh, &on, &clash, err));
+    if (clash.n > 0) {
+        status = refuse_clash(mesh, &clash, err);
+        goto done;
+    }
+    found.n_triangles = count_triangles(mesh, &on);
     if (found.n_triangles > INT32_MAX)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%lld triangles in the surface: more than %d",
                    (long long)found.n_triangles, INT32_MAX);
@@ -326,7 +311,7 @@ modal_status modal_volume_mesh_boundary(const modal_volume_mesh *mesh, modal_sur
                                err));
     for (int64_t i = 0; i < on.n; i++) {
         int32_t nodes[MODAL_FACE_MOST_NODES];
-        const int n_nodes = face_nodes(mesh, on.faces[i], nodes);
+        const int n_nodes = modal_face_nodes(mesh, on.faces[i], nodes);
         for (int k = 0; k < n_nodes; k++) node_vertex[nodes[k]] = 1;
     }
     MODAL_TRY(refuse_halves(mesh, &on, node_vertex, err));
@@ -335,8 +320,8 @@ modal_status modal_volume_mesh_boundary(const modal_volume_mesh *mesh, modal_sur
     for (int64_t i = 0; i < on.n; i++) {
         int32_t nodes[MODAL_FACE_MOST_NODES];
         uint8_t triangles[MODAL_FACE_MOST_TRIANGLES][3];
-        face_nodes(mesh, on.faces[i], nodes);
-        const int n = modal_face_triangles(face_kind(mesh, on.faces[i]), nodes, triangles);
+        modal_face_nodes(mesh, on.faces[i], nodes);
+        const int n = modal_face_triangles(modal_face_kind(mesh, on.faces[i]), nodes, triangles);
         for (int k = 0; k < 3 * n; k++)
             found.triangles[3 * t + k] = nodes[triangles[k / 3][k % 3]];
         t += n;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "lib/base/status.h"
+#include "lib/mesh/face_match.h"
 #include "lib/model/volume_mesh.h"
 
 /* Finds the faces that belong to one element only. surface gets one vertex for each boundary
@@ -22,5 +23,11 @@
  * all at most where there are many. */
 modal_status modal_volume_mesh_boundary(const modal_volume_mesh *mesh, modal_surface_mesh *surface,
                                         int32_t **vertex_nodes, modal_error *err);
+
+/* The finder of modal_volume_mesh_boundary: this process matches the faces. */
+modal_face_finder modal_find_faces;
+/* The same with faces that `find` finds, for instance on other processes. */
+modal_status modal_volume_mesh_boundary_by(modal_face_finder *find, const modal_volume_mesh *mesh, modal_surface_mesh *surface,
+                                           int32_t **vertex_nodes, modal_error *err);
 
 #endif

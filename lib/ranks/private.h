@@ -8,6 +8,7 @@
 
 #include "lib/fem/assemble.h"
 #include "lib/fem/rigid.h"
+#include "lib/mesh/face_match.h"
 #include "lib/ranks/ranks.h"
 
 /* What a rank has of the solid. */
@@ -129,6 +130,12 @@ modal_status ranks_spread_mesh(ranks_problem *problem, modal_error *err);
 /* All ranks: mesh_at of modal_ranks_program; the arguments are rank 0's. */
 modal_status ranks_give_mesh(const ranks_problem *problem, modal_ranks_array array, int64_t first, int64_t n, void *to, modal_error *err);
 void ranks_spread_free(ranks_spread *spread);
+
+/* ---- faces.c ---- */
+
+/* All ranks, two or more: a modal_face_finder of rank 0's mesh; the arguments are rank 0's. An error on one rank ends all. */
+modal_status ranks_find_faces(const ranks_problem *problem, const modal_volume_mesh *mesh, modal_single_faces *single, modal_face_clash *clash,
+                              modal_error *err);
 
 /* ---- estimate.c ---- */
 

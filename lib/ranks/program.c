@@ -36,7 +36,7 @@ static modal_status begin(int64_t launched, void (*stop)(void *context, const mo
 }
 
 /* What rank 0 asks the others for. Waiting they sleep: reading a mesh may take minutes. */
-enum { END = 0, SOLVE, MODES, MESH };
+enum { END = 0, SOLVE, MODES, MESH, FACES };
 
 static int next_command(int command)
 {
@@ -83,6 +83,14 @@ static modal_status mesh_at(modal_ranks_array array, int64_t first, int64_t n, v
     return ranks_give_mesh(&last, array, first, n, to, err);
 }
 
+static modal_status find_faces(const modal_volume_mesh *mesh, modal_single_faces *single, modal_face_clash *clash, modal_error *err)
+{
+    const ranks_problem problem = start();
+    modal_error own = {0}; /* one that ends all is told to the tool */
+    next_command(FACES);
+    return ranks_find_faces(&problem, mesh, single, clash, err ? err : &own);
+}
+
 static modal_status serve(void)
 {
     modal_status status = MODAL_OK;
@@ -94,6 +102,11 @@ static modal_status serve(void)
         }
         if (command == MESH) {
             ranks_give_mesh(&last, MODAL_RANKS_NODES, 0, 0, NULL, &err);
+            continue;
+        }
+        if (command == FACES) {
+            const ranks_problem problem = start();
+            ranks_find_faces(&problem, NULL, NULL, NULL, &err);
             continue;
         }
         ranks_problem_free(&last);
@@ -113,7 +126,7 @@ static void end(void)
 const modal_ranks_program *modal_ranks(void)
 {
     static char versions[160];
-    static modal_ranks_program program = {begin, solve, modes_at, mesh_bytes, mesh_at, ranks_plan, serve, end, versions};
+    static modal_ranks_program program = {begin, solve, modes_at, mesh_bytes, mesh_at, ranks_plan, find_faces, serve, end, versions};
     int s[3], p[3];
     SlepcGetVersionNumber(&s[0], &s[1], &s[2], NULL);
     PetscGetVersionNumber(&p[0], &p[1], &p[2], NULL);

@@ -25,6 +25,7 @@
 
 #include "lib/base/progress.h"
 #include "lib/base/status.h"
+#include "lib/mesh/face_match.h"
 #include "lib/model/basis.h"
 #include "lib/modes/modes.h"
 
@@ -95,9 +96,12 @@ typedef struct modal_ranks_program {
     int64_t (*mesh_bytes)(modal_ranks_array array);
     /* Rank 0, after solve: n of these bytes, from the first on. What goes wrong ends all ranks. */
     modal_status (*mesh_at)(modal_ranks_array array, int64_t first, int64_t n, void *to, modal_error *err);
-    /* Rank 0, without the others: what solve would estimate on n_ranks[i] ranks. More ranks than free nodes are no error. */
-    modal_status (*plan)(const modal_solid *solid, const modal_ranks_options *options, int n, const int32_t *n_ranks,
+    /* Rank 0, without the others: what solve would estimate on n_ranks[i] ranks. More ranks than free nodes are no error.
+     * before_surface: bytes that this process had held at most before it found the surface, for which several ranks match faces. */
+    modal_status (*plan)(const modal_solid *solid, const modal_ranks_options *options, double before_surface, int n, const int32_t *n_ranks,
                          modal_ranks_estimate *estimates, modal_error *err);
+    /* Rank 0 of several, before solve: the others match the faces of its mesh. What goes wrong ends all ranks. */
+    modal_face_finder *find_faces;
     /* The status of rank 0's last solve. */
     modal_status (*serve)(void);
     /* Ends SLEPc and MPI; on rank 0 the others learn it here. */

@@ -108,7 +108,7 @@ done:
     return status;
 }
 
-modal_status ranks_plan(const modal_solid *solid, const modal_ranks_options *options, int n, const int32_t *n_ranks,
+modal_status ranks_plan(const modal_solid *solid, const modal_ranks_options *options, double before_surface, int n, const int32_t *n_ranks,
                         modal_ranks_estimate *estimates, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -119,7 +119,11 @@ modal_status ranks_plan(const modal_solid *solid, const modal_ranks_options *opt
     MODAL_TRY(ranks_check_solid(solid, &mass, &volume, err));
     malloc_trim(0); /* as before a run */
     MODAL_TRY(ranks_measure_size(solid, &numbers, volume, &size, err));
-    for (int i = 0; i < n; i++) ranks_estimate(&size, options->n_modes, n_ranks[i], &estimates[i]);
+    const double most_alone = size.most_resident; /* with the matching of faces */
+    for (int i = 0; i < n; i++) {
+        size.most_resident = n_ranks[i] > 1 ? before_surface : most_alone;
+        ranks_estimate(&size, options->n_modes, n_ranks[i], &estimates[i]);
+    }
 done:
     modal_fem_system_free(&numbers);
     return status;

@@ -106,11 +106,16 @@ static void exchange_surface(modal_shape *shape, modal_shape *built)
 modal_status modal_shape_surface_boundary(const modal_volume_mesh *volume, modal_shape *shape,
                                           modal_error *err)
 {
+    return modal_shape_surface_boundary_by(modal_find_faces, volume, shape, err);
+}
+
+modal_status modal_shape_surface_boundary_by(modal_face_finder *find, const modal_volume_mesh *volume, modal_shape *shape, modal_error *err)
+{
     modal_status status = MODAL_OK;
     modal_surface_mesh surface = {0};
     modal_shape built = {.embedding.kind = MODAL_SURFACE_BOUNDARY};
     int32_t *vertex_nodes = NULL;
-    MODAL_TRY(modal_volume_mesh_boundary(volume, &surface, &vertex_nodes, err));
+    MODAL_TRY(modal_volume_mesh_boundary_by(find, volume, &surface, &vertex_nodes, err));
     MODAL_TRY(arrange(&surface, &built.surface, err));
     MODAL_TRY(modal_alloc(&built.embedding.nodes, built.surface.n_vertices, sizeof(int32_t), "embedding", err));
     for (int64_t v = 0; v < built.surface.n_vertices; v++) built.embedding.nodes[v] = vertex_nodes[built.surface.user_vertex[v]];

@@ -5,6 +5,7 @@
 
 #include "lib/base/status.h"
 #include "lib/mesh/embed.h"
+#include "lib/mesh/face_match.h"
 #include "lib/model/basis.h"
 
 /* Gives the shape a surface, in stored (locality) order: rest_positions, triangles, user_vertex,
@@ -15,11 +16,13 @@
  * unchanged.
  *
  * _boundary: the solid's own boundary (its user's order: lib/mesh/boundary.h); each vertex has its own node.
+ * _boundary_by: the same with faces that `find` finds (lib/mesh/boundary.h).
  * _embedded: a finer surface, copied; summary (may be NULL) counts points in the surface's order.
  * MODAL_ERROR_INPUT as modal_volume_mesh_boundary, modal_surface_tables_build, modal_embed_points
  * say (the last two name vertices and triangles by user index, 0-based), and for no triangles. */
 modal_status modal_shape_surface_boundary(const modal_volume_mesh *volume, modal_shape *shape,
                                           modal_error *err);
+modal_status modal_shape_surface_boundary_by(modal_face_finder *find, const modal_volume_mesh *volume, modal_shape *shape, modal_error *err);
 modal_status modal_shape_surface_embedded(const modal_volume_mesh *volume,
                                           const modal_surface_mesh *surface, modal_shape *shape,
                                           modal_embed_summary *summary, modal_error *err);

@@ -293,7 +293,9 @@ def check_mesh():
     fixed = ["--fixed", "plane:0,0,0:0,0,-1"]
     cases = [("each.msh", [*STEEL, *fixed, "--material", "hex20=1e11,0.2,5000"], (2, 4)), (two, STEEL, (4,)),
              (write("one.msh", [("hex8", (1, 1, 1), (0, 0, 0), "a")]), STEEL, (2, 4)), ("each.msh", [*STEEL, *fixed], (2,))]
-    for mesh, words, ranks in cases if LONG else [(*cases[0][:2], (4,))]:
+    # faces in more than one round, and more ranks than elements
+    cases += [(write("rounds.msh", [("tet4", (20, 8, 8), (0, 0, 0), "a")]), [*STEEL, *fixed], (2, 3))]
+    for mesh, words, ranks in cases if LONG else [(*cases[0][:2], (4,)), (*cases[2][:2], (4,)), (*cases[4][:2], (3,))]:
         files = []
         for p in (1, *ranks):
             got = launch(p, mesh, "r.h5", "-f", *words, "-m", 4, "--eigensolver", "slepc")
@@ -310,6 +312,7 @@ def check_mesh():
                      "volume/element_types", "volume/groups/0000/elements", "volume/groups@count"):
             assert name in files[0], sorted(files[0])
         assert ("volume/element_material" in files[0]) == ("--material" in words), sorted(files[0])
+    check_faces()
     slepc = ["x.h5", "--eigensolver", "slepc", *STEEL]
     last = whole.split("$EndElements")[0].rstrip().rsplit("\n", 1)[-1]
     pathlib.Path("lost.msh").write_text(whole.replace(last, last.rsplit(" ", 1)[0] + f" {n + 1}"))
@@ -319,6 +322,28 @@ def check_mesh():
     lines[0], lines[1:1] = str(int(lines[0]) + 1), ["999999" + lines[1][1:]]
     pathlib.Path("twice.msh").write_text("$Elements\n".join([twice[0], "\n".join(lines)]))
     refuse(3, "on the same side of face", 2, "twice.msh", *slepc)
+
+
+def check_faces():
+    """Faces that do not fit together: the ranks that match them find the same first one as a process alone, and all end."""
+    three = "".join(f"{i} {x} {y} {z}\n" for i, x, y, z in ((1, 0, 0, 0), (2, 1, 0, 0), (3, 0, 1, 0), (4, 0, 0, 1), (5, 0, 0, -1), (6, .2, .2, 2)))
+    pathlib.Path("three.msh").write_text("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n6\n" + three + "$EndNodes\n$Elements\n3\n"
+                                         "1 4 2 1 1 1 2 3 4\n2 4 2 1 1 1 3 2 5\n3 4 2 1 1 1 2 3 6\n$EndElements\n")
+    write("halves.msh", [("hex8", (2, 1, 1), (0, 0, 0), "a"), ("tet4", (2, 1, 1), (2, 0, 0), "b")])
+    write("middles.msh", [("tet4", (2, 1, 1), (0, 0, 0), "a"), ("tet10", (2, 1, 1), (2, 0, 0), "b")])
+    head, body = pathlib.Path("rounds.msh").read_text().split("$Elements\n")
+    lines = body.split("\n")
+    n = int(lines[0])
+    again = [f"{n + 1 + k} " + lines[1 + at].split(" ", 1)[1] for k, at in enumerate((n - 3, n // 2, 40))]  # twice: near the end, amid, at the begin
+    pathlib.Path("several.msh").write_text("$Elements\n".join([head, "\n".join([str(n + 3), *lines[1:n + 1], *again, *lines[n + 1:]])]))
+    for mesh, message in (("three.msh", "is used 3 times"), ("halves.msh", "a pyramid belongs between them"),
+                          ("middles.msh", "has not the same mid-side nodes in both"), ("several.msh", "elements 40, 41 and ")):
+        words = [mesh, "x.h5", "--eigensolver", "slepc", *STEEL, "-m", 2]
+        alone = subprocess.run([MODALPACK, *map(str, words)], capture_output=True, text=True, env=ENVIRONMENT)
+        said = ours(alone.stderr)[-1]
+        assert alone.returncode == 3 and message in said, alone
+        for ranks in (2, 3, 7) if LONG else (3,):
+            refuse(3, said, ranks, *words)
 
 
 def check_rod():
@@ -365,6 +390,49 @@ def check_refusals():
     assert sorted(os.listdir(".")) == before, os.listdir(".")
 
 
+def find_ranks(mpirun_pid):
+    """Processes by their ranks, as far as they have begun."""
+    ranks = {}
+    for p in pathlib.Path(f"/proc/{mpirun_pid}/task/{mpirun_pid}/children").read_text().split():
+        try:
+            if os.readlink(f"/proc/{p}/exe") == os.path.realpath(MODALPACK):
+                told = dict(v.split("=", 1) for v in pathlib.Path(f"/proc/{p}/environ").read_text().split("\0") if "=" in v)
+                ranks[int(told["OMPI_COMM_WORLD_RANK"])] = int(p)
+        except (OSError, KeyError):
+            pass
+    return ranks
+
+
+def has_open(pid, path):
+    try:
+        return any(os.readlink(file.path) == path for file in os.scandir(f"/proc/{pid}/fd"))
+    except OSError:  # closed in between
+        return False
+
+
+def kill_matching(mpirun, words, mesh):
+    """Rank 1 is stopped while rank 0 reads the mesh, whose faces it should match, and killed while rank 0 waits for them. Whether it was
+    stopped in time: the surface is not there."""
+    path = os.path.realpath(mesh)
+    with open("said.txt", "w+") as said:
+        whole = subprocess.Popen([*mpirun, "-n", "3", MODALPACK, *words], stderr=said, env=ENVIRONMENT)
+        deadline, ranks = time.time() + 60, {}
+        while len(ranks) < 3:
+            assert time.time() < deadline and whole.poll() is None, (ranks, whole.poll())
+            ranks = find_ranks(whole.pid)
+        while not has_open(ranks[0], path) and os.fstat(said.fileno()).st_size == 0:  # what was read is said at once
+            assert time.time() < deadline and whole.poll() is None, whole.poll()
+        os.kill(ranks[1], signal.SIGSTOP)
+        time.sleep(1.5)
+        said.seek(0)
+        text = said.read()
+        in_time = " elements, volume " in text and "surface of" not in text and whole.poll() is None
+        os.kill(ranks[1], signal.SIGKILL)
+        assert whole.wait(timeout=120) != 0
+    os.remove("said.txt")
+    return in_time
+
+
 def check_deaths():
     """No file, and no temporary one, where a rank dies or has no memory."""
     big = write("big.msh", [("tet4", (40, 12, 12), (0, 0, 0), "bar")])
@@ -384,6 +452,8 @@ def check_deaths():
     os.kill(ranks[1], signal.SIGKILL)
     _, text = whole.communicate(timeout=120)
     assert whole.returncode not in (0, None), text
+    assert sorted(os.listdir(".")) == before, os.listdir(".")
+    assert any(kill_matching(mpirun, words, big) for _ in range(8)), "no rank was killed while it matched faces"
     assert sorted(os.listdir(".")) == before, os.listdir(".")
     if SANITIZED or not LONG:
         print("not checked: a rank without memory; it takes long, and a sanitizer needs the address space for itself")

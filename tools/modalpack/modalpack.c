@@ -358,6 +358,7 @@ int main(int argc, char **argv)
     }
     MODAL_TRY(read_request(&t, n_ranks, &r, &device, &err));
     r.ranks = ranks;
+    r.find_faces = n_ranks > 1 && r.n_plans == 0 ? ranks->find_faces : modal_find_faces; /* a plan is one process's */
     if (r.n_plans > 0) {
         status = modalpack_ranks_plan(&t, &r, &err);
         goto done;

@@ -4,6 +4,7 @@
 #define TOOLS_MODALPACK_H
 
 #include "kernels/operations.h"
+#include "lib/mesh/boundary.h"
 #include "lib/model/basis.h"
 #include "lib/model/node_modes.h"
 #include "lib/modes/modes.h"
@@ -41,6 +42,7 @@ typedef struct modalpack_request {
     modal_modes_factor factor;
     modal_modes_route route; /* --eigensolver slepc: --route; else MODAL_ROUTE_OWN */
     const modal_ranks_program *ranks; /* what was loaded for it, else NULL */
+    modal_face_finder *find_faces; /* of the surface: by the ranks, where they are several, else by this process */
     int n_plans;                      /* --plan: 0, not asked for */
     int32_t plans[MODALPACK_MOST_PLANS]; /* [n_plans] numbers of ranks */
     modal_modes_kept volume_modes; /* --volume-modes */
@@ -53,7 +55,9 @@ typedef struct modalpack_request {
 /* modalpack_solid.c */
 /* Reads the mesh into shape->volume, says what was found, gives it materials and fixed nodes. */
 modal_status modalpack_read_solid(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
-/* The surface that will deform: the solid's boundary, or --surface. */
+/* Says where linear elements bend too stiffly, by the solid's boundary; what is wrong with that is no error here. */
+modal_status modalpack_hint_at_bending(tool *t, const modalpack_request *r, const modal_volume_mesh *mesh, modal_error *err);
+/* That, and the surface that will deform: the solid's boundary, or --surface. */
 modal_status modalpack_make_surface(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
 
 /* modalpack_modes.c */

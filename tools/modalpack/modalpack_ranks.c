@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tools/common/memory.h"
@@ -118,12 +119,14 @@ modal_status modalpack_ranks_plan(tool *t, const modalpack_request *r, modal_err
     modal_shape shape = {0};
     const modal_ranks_options options = {.n_modes = (int32_t)r->n_modes, .mass_rule = r->mass_rule};
     modal_ranks_estimate estimates[MODALPACK_MOST_PLANS];
+    struct rusage before_surface;
     const double mebibyte = 1048576, limit = (double)r->memory_limit;
     json_t *all = json_array();
     json_object_set_new(t->report, "plan", all);
     MODAL_TRY(modalpack_read_solid(t, r, &shape, err));
+    getrusage(RUSAGE_SELF, &before_surface);
     MODAL_TRY(modalpack_make_surface(t, r, &shape, err));
-    MODAL_TRY(r->ranks->plan(&shape.solid, &options, r->n_plans, r->plans, estimates, err));
+    MODAL_TRY(r->ranks->plan(&shape.solid, &options, 1024.0 * (double)before_surface.ru_maxrss, r->n_plans, r->plans, estimates, err));
     FILE *to = tool_text_stream(t);
     if (to) fprintf(to, "%9s %12s %14s  %s\n", "ranks", "direct_MiB", "multigrid_MiB", "auto");
     for (int i = 0; i < r->n_plans; i++) {

@@ -63,6 +63,7 @@ static modal_status read_pieces(tool *t, const modalpack_request *r, pieces *all
     int64_t n_shared = 0;
     MODAL_TRY(modalpack_read_solid(t, r, &whole, err));
     modal_volume_mesh *mesh = &whole.solid.mesh;
+    MODAL_TRY(modalpack_hint_at_bending(t, r, mesh, err));
     if (r->shapes != SHAPES_ONE) {
         MODAL_TRY(modal_alloc(&part, mesh->n_elements, sizeof *part, "parts", err));
         MODAL_TRY(modal_alloc(&group, mesh->n_groups, sizeof *group, "parts", err));

@@ -32,7 +32,7 @@ static void warn_of_locking(tool *t, const modal_volume_mesh *mesh)
 }
 
 /* Linear elements bend too stiffly where few of them stand one on the other. */
-static modal_status hint_at_bending(tool *t, const modal_volume_mesh *mesh, modal_error *err)
+modal_status modalpack_hint_at_bending(tool *t, const modalpack_request *r, const modal_volume_mesh *mesh, modal_error *err)
 {
     static const double few = 0.25; /* of the surface: sharp edges of thick bodies pass for thin, too */
     modal_status status = MODAL_OK;
@@ -43,7 +43,7 @@ static modal_status hint_at_bending(tool *t, const modal_volume_mesh *mesh, moda
     for (int64_t e = 0; e < mesh->n_elements && !linear; e++) /* incompatible modes bend */
         linear = !modal_mesh_kind(mesh, e)->quadratic && !(modal_element_enhancement(mesh, e) & MODAL_ENHANCED_MODES);
     /* what is wrong with the boundary is said where it is needed */
-    if (!linear || modal_volume_mesh_boundary(mesh, &surface, &nodes, NULL) != MODAL_OK) goto done;
+    if (!linear || modal_volume_mesh_boundary_by(r->find_faces, mesh, &surface, &nodes, NULL) != MODAL_OK) goto done;
     MODAL_TRY(modal_mesh_count_layers(mesh, surface.n_vertices, nodes, &layers, err));
     const double all = (double)layers.n_surface, thin = (double)layers.n_thin / all, single = (double)layers.n_single / all;
     json_object_set_new(t->report, "thin_share_of_surface", json_real(thin));
@@ -101,7 +101,6 @@ modal_status modalpack_read_solid(tool *t, const modalpack_request *r, modal_sha
     MODAL_TRY(tool_solid_read(t, &r->input, &shape->solid, err));
     choose_rule(t, r, &shape->solid.mesh);
     warn_of_locking(t, &shape->solid.mesh);
-    MODAL_TRY(hint_at_bending(t, &shape->solid.mesh, err));
 done:
     return status;
 }
@@ -111,14 +110,15 @@ modal_status modalpack_make_surface(tool *t, const modalpack_request *r, modal_s
     modal_status status = MODAL_OK;
     modal_surface_mesh fine = {0};
     double start = tool_seconds();
+    MODAL_TRY(modalpack_hint_at_bending(t, r, &shape->solid.mesh, err));
     if (!r->surface_path) {
-        MODAL_TRY(modal_shape_surface_boundary(&shape->solid.mesh, shape, err));
+        MODAL_TRY(modal_shape_surface_boundary_by(r->find_faces, &shape->solid.mesh, shape, err));
     } else {
         modal_embed_summary embedded = {0};
         if (!modal_volume_mesh_is_all(&shape->solid.mesh, MODAL_ELEMENT_TET4)) {
             /* not for the surface: elements of several kinds must fit together */
             int32_t *nodes = NULL;
-            status = modal_volume_mesh_boundary(&shape->solid.mesh, &fine, &nodes, err);
+            status = modal_volume_mesh_boundary_by(r->find_faces, &shape->solid.mesh, &fine, &nodes, err);
             modal_free(&nodes);
             modal_surface_mesh_free(&fine);
             if (status != MODAL_OK) {
