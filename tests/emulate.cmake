@@ -45,6 +45,8 @@ modal_emulated_test(reduced_step WRAPS modal_reduced_step_cpu
   RENAMES modal_reduced_step_cuda=modal_emulated_reduced_step modal_step_kernel_warps=modal_emulated_warps
           modal_step_kernel_blocks=modal_emulated_blocks modal_step_kernel_grids=modal_emulated_grids
           modal_step_kernel_single=modal_emulated_single)
+modal_emulated_test(raster WRAPS modal_raster_cpu SOURCES raster/raster_cuda.cu
+  RENAMES modal_raster_cuda=modal_emulated_raster modal_cuda=modal_emulated_cuda)
 modal_emulated_test(layers WRAPS modal_layers_cpu SOURCES layers/layers_cuda.cu
   RENAMES modal_layers_cuda=modal_emulated_layers modal_cuda=modal_emulated_cuda)
 modal_emulated_test(tled_step WRAPS modal_tled_layout_cpu modal_tled_step_cpu WAYS EMULATED_APART EMULATED_OVERLAPS

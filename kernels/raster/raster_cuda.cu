@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thread projects a point. A thread sets up a triangle and draws it if its box is small; its warp draws what is larger, 32 pixels at
-// once; what is still larger, or must be cut, is listed and drawn by blocks, a thread a pixel of a tile. The nearest triangle of a sample
-// is found by atomic minima, whose result no order of the threads changes. Nobody waits for one: a look before, which spares those that
-// change nothing, is waited for, and takes twice the time (kernels/VERSIONS.md).
-#include "kernels/cuda_check.cuh"
+// once; what is still larger is listed and drawn by a block, a thread a pixel of a tile; what is larger than MEDIUM pixels, or must be cut,
+// by all blocks. The nearest triangle of a sample is found by atomic minima, whose result no order of the threads changes. Nobody waits
+// for one: a look before, which spares those that change nothing, is waited for, and takes twice the time (kernels/VERSIONS.md).
+#include "kernels/cuda_launch.cuh"
+#include "kernels/cuda_machine.h"
 #include "kernels/raster/alpha_math.h"
 
 namespace {
 
-constexpr int THREADS = 128, TILE = 16, DIRECT = 12, SMALL = 64, LARGE_BLOCKS = 1024; // DIRECT: pixels of a box that a thread draws
-constexpr int64_t FIRST = 256; // bytes of the scratch before the points: the number of listed triangles
+constexpr int THREADS = 128, TILE = 16, DIRECT = 12, SMALL = 64, MEDIUM = 256, BLOCKS_EACH = 8; // DIRECT: pixels of a box that a thread draws
+constexpr int64_t FIRST = 256; // bytes of the scratch before the points: the numbers of listed triangles
 
 struct state {
     modal_raster_task task;
     raster_point *points;
-    uint32_t *listed; // [*n_listed]
-    unsigned *n_listed;
+    uint32_t *listed;   // [n_triangles]: from the front those that a block draws, from the back those that all draw
+    unsigned *n_listed; // [2]: of these, of those
 };
 
 __device__ __forceinline__ raster_point load(const raster_point *p)
@@ -92,7 +93,7 @@ __device__ __forceinline__ raster_setup from_lane(const raster_setup &mine, int 
     return s;
 }
 
-enum how { NOTHING, BY_THREAD, BY_WARP, BY_BLOCKS };
+enum how { NOTHING, BY_THREAD, BY_WARP, BY_BLOCK, BY_ALL };
 
 __device__ __forceinline__ how set_up(const state &s, int64_t t, int samples, raster_setup &r)
 {
@@ -102,12 +103,13 @@ __device__ __forceinline__ how set_up(const state &s, int64_t t, int samples, ra
     const int32_t *corners = task.mesh.triangles + 3 * t;
     const raster_point a = load(s.points + __ldg(corners)), b = load(s.points + __ldg(corners + 1)), c = load(s.points + __ldg(corners + 2));
     const uint32_t outside = a.outside | b.outside | c.outside;
-    if (outside) return (a.outside & b.outside & c.outside) || (outside & RASTER_NOT_FINITE) ? NOTHING : BY_BLOCKS;
+    if (outside) return (a.outside & b.outside & c.outside) || (outside & RASTER_NOT_FINITE) ? NOTHING : BY_ALL;
     const int64_t area = raster_area(&a, &b, &c);
     if (area == 0 || !raster_is_drawn(&task, flags, area < 0)) return NOTHING;
     if (!raster_box(&r, &a, &b, &c, task.width, task.height, samples)) return NOTHING;
     const int width = max(a.x, max(b.x, c.x)) - min(a.x, min(b.x, c.x)), height = max(a.y, max(b.y, c.y)) - min(a.y, min(b.y, c.y));
-    if (width >= 256 * SMALL || height >= 256 * SMALL) return BY_BLOCKS;
+    if (width >= 256 * MEDIUM || height >= 256 * MEDIUM) return BY_ALL;
+    if (width >= 256 * SMALL || height >= 256 * SMALL) return BY_BLOCK;
     raster_set_up(&r, &a, &b, &c, area);
     return (r.right - r.left + 1) * (r.bottom - r.top + 1) <= DIRECT ? BY_THREAD : BY_WARP;
 }
@@ -132,21 +134,49 @@ template <int SAMPLES, bool KEYS, int TEST> __global__ void __launch_bounds__(TH
         for (int i = lane; i < n; i += 32)
             draw_pixel<SAMPLES, KEYS, TEST>(s.task, one, e, one.left + i % width, one.top + i / width, (uint32_t)(t - lane + from));
     }
-    const unsigned large = __ballot_sync(~0u, mine == BY_BLOCKS);
-    if (!large) return;
-    unsigned place = 0;
-    if (lane == 0) place = atomicAdd(s.n_listed, __popc(large));
-    place = __shfl_sync(~0u, place, 0) + __popc(large & ((1u << lane) - 1));
-    if (mine == BY_BLOCKS) s.listed[place] = (uint32_t)t;
+#pragma unroll
+    for (int list = 0; list < 2; list++) {
+        const bool here = mine == (list == 0 ? BY_BLOCK : BY_ALL);
+        const unsigned which = __ballot_sync(~0u, here);
+        if (!which) continue;
+        unsigned place = 0;
+        if (lane == 0) place = atomicAdd(s.n_listed + list, __popc(which));
+        place = __shfl_sync(~0u, place, 0) + __popc(which & ((1u << lane) - 1));
+        if (here) s.listed[list == 0 ? place : s.task.mesh.n_triangles - 1 - place] = (uint32_t)t;
+    }
 }
 
-template <int SAMPLES, bool KEYS, int TEST> __global__ void __launch_bounds__(TILE * TILE) draw_large(const state s)
+// The tiles first, first + step, ... of the box of a triangle or of a piece of a cut one.
+template <int SAMPLES, bool KEYS, int TEST>
+__device__ __forceinline__ void draw_tiles(const modal_raster_task &task, const raster_point &a, const raster_point &b, const raster_point &c,
+                                           uint32_t t, unsigned first, unsigned step)
+{
+    raster_setup r;
+    const int64_t area = raster_area(&a, &b, &c);
+    if (area == 0 || !raster_box(&r, &a, &b, &c, task.width, task.height, SAMPLES)) return;
+    raster_set_up(&r, &a, &b, &c, area);
+    const edges<int64_t> e(r);
+    const int first_x = r.left / TILE, first_y = r.top / TILE, across = r.right / TILE - first_x + 1;
+    const int64_t n_tiles = (int64_t)across * (r.bottom / TILE - first_y + 1);
+    for (int64_t tile = first; tile < n_tiles; tile += step) {
+        const int x = (first_x + (int)(tile % across)) * TILE + threadIdx.x % TILE;
+        const int y = (first_y + (int)(tile / across)) * TILE + threadIdx.x / TILE;
+        if (x >= r.left && x <= r.right && y >= r.top && y <= r.bottom) draw_pixel<SAMPLES, KEYS, TEST>(task, r, e, x, y, t);
+    }
+}
+
+template <int SAMPLES, bool KEYS, int TEST> __global__ void __launch_bounds__(TILE * TILE) draw_listed(const state s)
 {
     __shared__ raster_point corners[RASTER_MOST_CORNERS];
     __shared__ int n_corners;
-    const unsigned n_listed = *s.n_listed;
-    for (unsigned i = 0; i < n_listed; i++) {
+    const unsigned n_medium = s.n_listed[0], n_large = s.n_listed[1];
+    for (unsigned i = blockIdx.x; i < n_medium; i += gridDim.x) {
         const uint32_t t = s.listed[i];
+        const int32_t *points = s.task.mesh.triangles + 3 * (int64_t)t;
+        draw_tiles<SAMPLES, KEYS, TEST>(s.task, load(s.points + points[0]), load(s.points + points[1]), load(s.points + points[2]), t, 0, 1);
+    }
+    for (unsigned i = 0; i < n_large; i++) {
+        const uint32_t t = s.listed[s.task.mesh.n_triangles - 1 - i];
         __syncthreads(); // of the triangle before
         if (threadIdx.x == 0) {
             uint32_t outside = 0;
@@ -164,32 +194,22 @@ template <int SAMPLES, bool KEYS, int TEST> __global__ void __launch_bounds__(TI
             }
         }
         __syncthreads();
-        for (int k = 2; k < n_corners; k++) {
-            raster_setup r;
-            const raster_point a = corners[0], b = corners[k - 1], c = corners[k];
-            const int64_t area = raster_area(&a, &b, &c);
-            if (area == 0 || !raster_box(&r, &a, &b, &c, s.task.width, s.task.height, SAMPLES)) continue;
-            raster_set_up(&r, &a, &b, &c, area);
-            const edges<int64_t> e(r);
-            const int first_x = r.left / TILE, first_y = r.top / TILE, across = r.right / TILE - first_x + 1;
-            const int64_t n_tiles = (int64_t)across * (r.bottom / TILE - first_y + 1);
-            for (int64_t tile = (blockIdx.x + 977u * i) % gridDim.x; tile < n_tiles; tile += gridDim.x) {
-                const int x = (first_x + (int)(tile % across)) * TILE + threadIdx.x % TILE;
-                const int y = (first_y + (int)(tile / across)) * TILE + threadIdx.x / TILE;
-                if (x >= r.left && x <= r.right && y >= r.top && y <= r.bottom) draw_pixel<SAMPLES, KEYS, TEST>(s.task, r, e, x, y, t);
-            }
-        }
+        for (int k = 2; k < n_corners; k++) // another block begins with the next one, so that small pieces are not all the first's
+            draw_tiles<SAMPLES, KEYS, TEST>(s.task, corners[0], corners[k - 1], corners[k], t, (blockIdx.x + 977u * i) % gridDim.x, gridDim.x);
     }
 }
 
 template <int SAMPLES, bool KEYS, int TEST> modal_status launch_for(const state &s, cudaStream_t stream, modal_error *err)
 {
     const int64_t blocks = (s.task.mesh.n_triangles + THREADS - 1) / THREADS;
-    draw<SAMPLES, KEYS, TEST><<<(unsigned)blocks, THREADS, 0, stream>>>(s);
-    modal_status status = modal_cuda_launched("raster", err);
-    if (status != MODAL_OK) return status;
-    draw_large<SAMPLES, KEYS, TEST><<<LARGE_BLOCKS, TILE * TILE, 0, stream>>>(s);
-    return modal_cuda_launched("raster of large triangles", err);
+    modal_cuda_machine machine;
+    modal_status status = MODAL_OK;
+    auto *const small = draw<SAMPLES, KEYS, TEST>, *const listed = draw_listed<SAMPLES, KEYS, TEST>;
+    MODAL_TRY(modal_cuda_machine_of(&machine, err));
+    MODAL_TRY(modal_cuda::launch(small, blocks, THREADS, stream, "raster", err, s));
+    MODAL_TRY(modal_cuda::launch(listed, BLOCKS_EACH * machine.n_multiprocessors, TILE * TILE, stream, "raster of listed triangles", err, s));
+done:
+    return status;
 }
 
 template <int SAMPLES, bool KEYS> modal_status launch(const state &s, cudaStream_t stream, modal_error *err)
@@ -207,15 +227,14 @@ extern "C" modal_status modal_raster_cuda(const modal_raster_task *task, modal_s
     unsigned char *scratch = static_cast<unsigned char *>(task->scratch);
     const state s = {*task, reinterpret_cast<raster_point *>(scratch + FIRST),
                      reinterpret_cast<uint32_t *>(scratch + FIRST + 16 * n_points), reinterpret_cast<unsigned *>(scratch)};
-    cudaError_t code = cudaMemsetAsync(scratch, 0, sizeof(unsigned), stream);
+    cudaError_t code = cudaMemsetAsync(scratch, 0, 2 * sizeof(unsigned), stream);
     if (code == cudaSuccess)
         code = task->keys ? cudaMemsetAsync(task->keys, 0xff, (size_t)n_samples * 8, stream)
                           : cudaMemsetAsync(task->depths, 0, (size_t)n_samples * 4, stream);
     modal_status status = modal_cuda_status(code, "raster", err);
     if (status != MODAL_OK || n_points == 0 || task->mesh.n_triangles == 0) return status;
     const int64_t blocks = (n_points + 255) / 256;
-    project<<<(unsigned)(blocks < 65535 ? blocks : 65535), 256, 0, stream>>>(s);
-    status = modal_cuda_launched("projection", err);
+    status = modal_cuda::launch(project, blocks < 65535 ? blocks : 65535, 256, stream, "projection", err, s);
     if (status != MODAL_OK) return status;
     if (task->depths) return launch<1, false>(s, stream, err);
     return task->samples == 1 ? launch<1, true>(s, stream, err)

@@ -66,12 +66,15 @@ template <class To, class From> To emulated_bits(From x)
     return y;
 }
 inline unsigned __float_as_uint(float x) { return emulated_bits<unsigned>(x); }
+inline float __int_as_float(int x) { return emulated_bits<float>(x); }
+inline int __float_as_int(float x) { return emulated_bits<int>(x); }
 inline float __uint_as_float(unsigned x) { return emulated_bits<float>(x); }
 inline long long __double_as_longlong(double x) { return emulated_bits<long long>(x); }
 inline double __longlong_as_double(long long x) { return emulated_bits<double>(x); }
 template <class T> T __ldg(const T *p) { return *p; }
 template <class A, class B> auto min(A a, B b) { return a < b ? a : b; }
 template <class A, class B> auto max(A a, B b) { return a > b ? a : b; }
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __ffs(unsigned x) { return __builtin_ffs((int)x); }
 // A thread goes on until it waits, so each of these is whole.
 template <class T> T emulated_exchange(T *p, T x)
@@ -85,6 +88,8 @@ inline int atomicSub(int *p, int x) { return emulated_exchange(p, *p - x); }
 inline unsigned atomicAdd(unsigned *p, unsigned x) { return emulated_exchange(p, *p + x); }
 inline unsigned long long atomicAdd(unsigned long long *p, unsigned long long x) { return emulated_exchange(p, *p + x); }
 inline unsigned long long atomicMax(unsigned long long *p, unsigned long long x) { return emulated_exchange(p, max(*p, x)); }
+inline unsigned atomicMax(unsigned *p, unsigned x) { return emulated_exchange(p, max(*p, x)); }
+inline unsigned long long atomicMin(unsigned long long *p, unsigned long long x) { return emulated_exchange(p, min(*p, x)); }
 inline int atomicExch(int *p, int x) { return emulated_exchange(p, x); }
 inline int atomicCAS(int *p, int expected, int x) { return emulated_exchange(p, *p == expected ? x : *p); }
 inline void __threadfence() {}

@@ -187,7 +187,8 @@ static raster_scene soup(harness *h, int n, double width, double height)
 {
     raster_scene s = raster_scene_new(3 * n, n);
     for (int i = 0; i < n; i++) {
-        const double size = pow(2.0, 6.0 * harness_random(h) + (i % 40 == 0 ? 8.0 : 0.0)), x = width * (0.5 + 0.7 * harness_random(h));
+        const double other = pow(2.0, 6.0 * harness_random(h) + (i % 40 == 0 ? 8.0 : 0.0)), size = i % 40 == 20 ? 120.0 : other;
+        const double x = width * (0.5 + 0.7 * harness_random(h));
         const double y = height * (0.5 + 0.7 * harness_random(h));
         for (int k = 0; k < 3; k++)
             raster_scene_point(&s, x + size * harness_random(h), y + size * harness_random(h), 0.5 + 0.4 * harness_random(h));
