@@ -12,9 +12,10 @@ endif()
 enable_language(CXX)
 
 # modal_emulated_test(OPERATION SOURCES .cu... RENAMES name=other... WRAPS function... [WAYS variable...]): what the library has, too,
-# gets other names; calls of the functions go to those of emulate/emulated_OPERATION.cpp; WAYS are those of check_emulated.py.
+# gets other names; calls of the functions go to those of emulate/emulated_OPERATION.cpp; WAYS and NO_BARRIERS are those of
+# check_emulated.py.
 function(modal_emulated_test operation)
-  cmake_parse_arguments(PARSE_ARGV 1 emulated "" "" "SOURCES;RENAMES;WRAPS;WAYS")
+  cmake_parse_arguments(PARSE_ARGV 1 emulated "NO_BARRIERS" "" "SOURCES;RENAMES;WRAPS;WAYS")
   list(TRANSFORM emulated_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/kernels/)
   # -w: nvcc has said what there is to say
   set_source_files_properties(${emulated_SOURCES} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-xc++;-w;-O1;-include;cuda_runtime.h")
@@ -33,7 +34,7 @@ function(modal_emulated_test operation)
   target_link_options(${program} PRIVATE ${emulated_WRAPS} -Wl,--as-needed)
   foreach(tier quick all)
     add_test(NAME kernels.${program}.${tier} COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_emulated.py
-             $<TARGET_FILE:${program}> ${tier} ${emulated_WAYS})
+             $<TARGET_FILE:${program}> ${tier} $<$<BOOL:${emulated_NO_BARRIERS}>:--no-barriers> ${emulated_WAYS} COMMAND_EXPAND_LISTS)
   endforeach()
   set_tests_properties(kernels.${program}.quick PROPERTIES LABELS kernels)
   set_tests_properties(kernels.${program}.all PROPERTIES LABELS "kernels;long")
@@ -47,6 +48,8 @@ modal_emulated_test(reduced_step WRAPS modal_reduced_step_cpu
           modal_step_kernel_single=modal_emulated_single)
 modal_emulated_test(raster WRAPS modal_raster_cpu SOURCES raster/raster_cuda.cu
   RENAMES modal_raster_cuda=modal_emulated_raster modal_cuda=modal_emulated_cuda)
+modal_emulated_test(shade NO_BARRIERS WRAPS modal_shade_cpu SOURCES shade/shade_cuda.cu
+  RENAMES modal_shade_cuda=modal_emulated_shade modal_cuda=modal_emulated_cuda)
 modal_emulated_test(layers WRAPS modal_layers_cpu SOURCES layers/layers_cuda.cu
   RENAMES modal_layers_cuda=modal_emulated_layers modal_cuda=modal_emulated_cuda)
 modal_emulated_test(tled_step WRAPS modal_tled_layout_cpu modal_tled_step_cpu WAYS EMULATED_APART EMULATED_OVERLAPS

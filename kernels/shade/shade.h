@@ -68,6 +68,7 @@ struct modal_shade_task {
     const uint64_t *keys;  /* [height, width, samples] */
     const int32_t *layers; /* [(end_row - first_row) width samples + 1] where the fragments of each sample begin; NULL: there are none */
     const uint64_t *fragments; /* their keys */
+    void *layer_scratch; /* with layers, on a GPU: [modal_shade_layer_bytes], aligned to 16 bytes; else NULL */
     int32_t n_lights;
     const modal_shade_light *lights; /* [n_lights] in the back end's memory */
     float ambient[3], background[3];
@@ -92,5 +93,7 @@ struct modal_shade_task {
     uint64_t *sources; /* [MODAL_SHADE_SOURCES] where there are solids: samples are added whose colours or normals were looked up; both count. Or NULL */
     float *motion;     /* [2] pixels, x and y: from where the place was seen in the frame before, 0 where it was before the near plane or behind it */
 };
+
+static inline int64_t modal_shade_layer_bytes(int64_t n_fragments) { return 256 + 20 * n_fragments; }
 
 #endif

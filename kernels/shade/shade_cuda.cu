@@ -1,15 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thread a pixel, a warp 8 x 4 of them: neighbours see the same triangles, whose corners are then in the cache. Registers for eight
 // blocks a multiprocessor: with more of them a pixel the time is 1.14 times as long, with fewer 1.2.
-#include "kernels/cuda_check.cuh"
+//
+// Layers first, so that pixels that have many, and lie beside such as have none, do not hold up a warp: a thread a pixel lists the triangles that its samples
+// see through, a thread shades one of those, and the pixels only add them up. The order of that list is none of what comes out.
+#include "kernels/cuda_launch.cuh"
+#include "kernels/cuda_machine.h"
 #include "kernels/shade/shade_math.h"
 
 namespace {
 
-template <int SAMPLES, int HAS> __global__ void __launch_bounds__(128, HAS ? 4 : 8) shade(const modal_shade_task task, int first, int end, int left, int right)
+constexpr int THREADS = 128, BLOCKS_EACH = 16 /* a multiprocessor, of layers */;
+
+// What is shaded: rows and columns.
+struct range {
+    int first, end, left, right;
+    int across; // tiles of 16 x 8 pixels
+};
+
+// A pixel of this thread; false: it has none.
+__device__ __forceinline__ bool place(const range &r, int *x, int *y)
 {
-    const int x = blockIdx.x * 16 + threadIdx.x % 8 + threadIdx.x / 64 * 8, y = first + blockIdx.y * 8 + threadIdx.x / 8 % 8;
-    const bool inside = x >= left && x < right && y < end;
+    *x = r.left + (int)(blockIdx.x % r.across) * 16 + threadIdx.x % 8 + threadIdx.x / 64 * 8;
+    *y = r.first + (int)(blockIdx.x / r.across) * 8 + threadIdx.x / 8 % 8;
+    return *x < r.right && *y < r.end;
+}
+
+// Whole numbers: in any order the same.
+__device__ void add_counts(const modal_shade_task &task, const uint32_t counts[MODAL_SHADE_SOURCES])
+{
+    for (int k = 0; task.sources && k < MODAL_SHADE_SOURCES; k++) {
+        const unsigned sum = __reduce_add_sync(~0u, counts[k]);
+        if (threadIdx.x % 32 == 0 && sum) atomicAdd(reinterpret_cast<unsigned long long *>(task.sources + k), (unsigned long long)sum);
+    }
+}
+
+// ---- layers ----
+
+// A shade_layered in 16 bytes, which become its value.
+struct __align__(16) layer {
+    uint32_t pixel, triangle, set, none;
+};
+
+__device__ __forceinline__ layer *layers_of(const modal_shade_task &task)
+{
+    return reinterpret_cast<layer *>(static_cast<char *>(task.layer_scratch) + 256);
+}
+
+template <int SAMPLES> __global__ void __launch_bounds__(THREADS) list_layers(const modal_shade_task task, const range r)
+{
+    int x, y;
+    if (!place(r, &x, &y)) return;
+    const int64_t pixel = (int64_t)y * task.width + x;
+    const int32_t *first = task.layers + (pixel - (int64_t)task.first_row * task.width) * SAMPLES;
+    layer *const layers = layers_of(task);
+    uint32_t *const which = reinterpret_cast<uint32_t *>(layers + shade_n_fragments(&task));
+    const int32_t begin = first[0];
+    for (int i = 0; i < SAMPLES; i++) {
+        const int32_t here = first[i], end = first[i + 1];
+        for (int32_t f = here; f < end; f++) {
+            const uint32_t t = (uint32_t)task.fragments[f];
+            bool known = false;
+            for (int32_t g = begin; g < here && !known; g++) known = (uint32_t)task.fragments[g] == t;
+            if (known) continue;
+            const uint32_t at = atomicAdd(static_cast<unsigned *>(task.layer_scratch), 1u);
+            unsigned set = 1u << i;
+            which[f] = at;
+            for (int j = i + 1; j < SAMPLES; j++)
+                for (int32_t g = first[j]; g < first[j + 1]; g++)
+                    if ((uint32_t)task.fragments[g] == t) {
+                        set |= 1u << j;
+                        which[g] = at;
+                        break;
+                    }
+            layers[at] = {(uint32_t)pixel, t, set, 0};
+        }
+    }
+}
+
+template <int SAMPLES, int HAS> __global__ void __launch_bounds__(THREADS) shade_layers_listed(const modal_shade_task task)
+{
+    const unsigned n = *static_cast<const unsigned *>(task.layer_scratch);
+    uint32_t counts[MODAL_SHADE_SOURCES] = {};
+    for (unsigned i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS) {
+        layer *const at = layers_of(task) + i;
+        const layer it = *at;
+        float value[4];
+        shade_layer_value(&task, task.view, {it.pixel, it.triangle, it.set}, SAMPLES, HAS, counts, value);
+        *at = {modal_float_bits(value[0]), modal_float_bits(value[1]), modal_float_bits(value[2]), modal_float_bits(value[3])};
+    }
+    if constexpr (HAS & SHADE_SOLIDS) add_counts(task, counts);
+}
+
+// ---- pixels ----
+
+template <int SAMPLES, int HAS> __global__ void __launch_bounds__(THREADS, HAS ? 4 : 8) shade(const modal_shade_task task, const range r)
+{
+    int x, y;
+    const bool inside = place(r, &x, &y);
     const int64_t pixel = (int64_t)y * task.width + x;
     float limited[3], full[3];
     uint32_t counts[MODAL_SHADE_SOURCES] = {};
@@ -17,11 +105,7 @@ template <int SAMPLES, int HAS> __global__ void __launch_bounds__(128, HAS ? 4 :
         const modal_raster_view view = *task.view;
         shade_pixel(&task, &view, pixel, SAMPLES, HAS, limited, full, counts);
     }
-    if constexpr (HAS & SHADE_SOLIDS)
-        for (int k = 0; task.sources && k < MODAL_SHADE_SOURCES; k++) { // whole numbers: in any order the same
-            const unsigned sum = __reduce_add_sync(~0u, counts[k]);
-            if (threadIdx.x % 32 == 0 && sum) atomicAdd(reinterpret_cast<unsigned long long *>(task.sources + k), (unsigned long long)sum);
-        }
+    if constexpr (HAS & SHADE_SOLIDS) add_counts(task, counts);
     if (!inside) return;
     if (task.picture)
         reinterpret_cast<uchar4 *>(task.picture)[pixel] =
@@ -32,36 +116,51 @@ template <int SAMPLES, int HAS> __global__ void __launch_bounds__(128, HAS ? 4 :
 }
 
 // By itself, so that pictures without it keep their registers.
-__global__ void __launch_bounds__(128) motion(const modal_shade_task task, int first, int end, int left, int right)
+__global__ void __launch_bounds__(THREADS) motion(const modal_shade_task task, const range r)
 {
-    const int x = blockIdx.x * 16 + threadIdx.x % 8 + threadIdx.x / 64 * 8, y = first + blockIdx.y * 8 + threadIdx.x / 8 % 8;
-    if (x < left || x >= right || y >= end) return;
-    shade_motion(&task, task.view, task.view_before, (int64_t)y * task.width + x, task.samples);
+    int x, y;
+    if (place(r, &x, &y)) shade_motion(&task, task.view, task.view_before, (int64_t)y * task.width + x, task.samples);
 }
 
-template <int SAMPLES> void launch(const modal_shade_task &task, dim3 blocks, const int of[4], cudaStream_t in)
+typedef void pixels_kernel(modal_shade_task task, range r);
+typedef void layers_kernel(modal_shade_task task);
+
+template <int SAMPLES> modal_status launch(const modal_shade_task &task, const range &r, int64_t blocks, cudaStream_t stream, modal_error *err)
 {
-    const int has = shade_has(&task);
-    if (has == 0) shade<SAMPLES, 0><<<blocks, 128, 0, in>>>(task, of[0], of[1], of[2], of[3]);
-    if (has == SHADE_IMAGES) shade<SAMPLES, SHADE_IMAGES><<<blocks, 128, 0, in>>>(task, of[0], of[1], of[2], of[3]);
-    constexpr int SOLIDS = SHADE_IMAGES | SHADE_SOLIDS;
-    if (has & SHADE_SOLIDS && has & SHADE_LAYERS) shade<SAMPLES, SOLIDS | SHADE_LAYERS><<<blocks, 128, 0, in>>>(task, of[0], of[1], of[2], of[3]);
-    else if (has & SHADE_SOLIDS) shade<SAMPLES, SOLIDS><<<blocks, 128, 0, in>>>(task, of[0], of[1], of[2], of[3]);
-    else if (has & SHADE_LAYERS) shade<SAMPLES, SHADE_IMAGES | SHADE_LAYERS><<<blocks, 128, 0, in>>>(task, of[0], of[1], of[2], of[3]);
+    constexpr int SOLIDS = SHADE_IMAGES | SHADE_SOLIDS, READY = SHADE_LAYERS | SHADE_READY;
+    const int has = shade_has(&task), solids = has & SHADE_SOLIDS;
+    modal_status status = MODAL_OK;
+    modal_cuda_machine machine;
+    pixels_kernel *pixels = solids ? shade<SAMPLES, SOLIDS> : has ? shade<SAMPLES, SHADE_IMAGES> : shade<SAMPLES, 0>;
+    if (has & SHADE_LAYERS) {
+        pixels_kernel *const list = list_layers<SAMPLES>;
+        layers_kernel *const layers = solids ? shade_layers_listed<SAMPLES, SOLIDS> : shade_layers_listed<SAMPLES, SHADE_IMAGES>;
+        pixels = solids ? shade<SAMPLES, SOLIDS | READY> : shade<SAMPLES, SHADE_IMAGES | READY>;
+        MODAL_TRY(modal_cuda_machine_of(&machine, err));
+        MODAL_TRY(modal_cuda_status(cudaMemsetAsync(task.layer_scratch, 0, sizeof(unsigned), stream), "layers of pixels", err));
+        MODAL_TRY(modal_cuda::launch(list, blocks, THREADS, stream, "layers of pixels", err, task, r));
+        MODAL_TRY(modal_cuda::launch(layers, BLOCKS_EACH * machine.n_multiprocessors, THREADS, stream, "shade of layers", err, task));
+    }
+    MODAL_TRY(modal_cuda::launch(pixels, blocks, THREADS, stream, "shade", err, task, r));
+done:
+    return status;
 }
 
 } // namespace
 
-extern "C" modal_status modal_shade_cuda(const modal_shade_task *task, modal_stream *stream, modal_error *err)
+extern "C" modal_status modal_shade_cuda(const modal_shade_task *task, modal_stream *modal_stream, modal_error *err)
 {
-    int32_t of[4]; // rows, columns
-    shade_rows(task, &of[0], &of[1]);
-    shade_columns(task, &of[2], &of[3]);
-    const dim3 blocks((task->width + 15) / 16, (of[1] - of[0] + 7) / 8);
-    const cudaStream_t in = (cudaStream_t)stream;
-    if (task->samples == 1) launch<1>(*task, blocks, of, in);
-    if (task->samples == 4) launch<4>(*task, blocks, of, in);
-    if (task->samples == 8) launch<8>(*task, blocks, of, in);
-    if (task->motion) motion<<<blocks, 128, 0, in>>>(*task, of[0], of[1], of[2], of[3]);
-    return modal_cuda_launched("shade", err);
+    const cudaStream_t stream = (cudaStream_t)modal_stream;
+    modal_status status = MODAL_OK;
+    range r;
+    shade_rows(task, &r.first, &r.end);
+    shade_columns(task, &r.left, &r.right);
+    r.across = (r.right - r.left + 15) / 16;
+    const int64_t blocks = (int64_t)r.across * ((r.end - r.first + 7) / 8);
+    if (task->samples == 1) MODAL_TRY(launch<1>(*task, r, blocks, stream, err));
+    if (task->samples == 4) MODAL_TRY(launch<4>(*task, r, blocks, stream, err));
+    if (task->samples == 8) MODAL_TRY(launch<8>(*task, r, blocks, stream, err));
+    if (task->motion) MODAL_TRY(modal_cuda::launch(motion, blocks, THREADS, stream, "motion", err, *task, r));
+done:
+    return status;
 }

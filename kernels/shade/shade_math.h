@@ -52,7 +52,7 @@ RASTER_INLINE void shade_unit(float a[3])
 }
 
 /* What a task has: constants where functions are called, so that what is plain is compiled without the rest. */
-enum { SHADE_IMAGES = 1, SHADE_LAYERS = 2, SHADE_SOLIDS = 4 };
+enum { SHADE_IMAGES = 1, SHADE_LAYERS = 2, SHADE_SOLIDS = 4, SHADE_READY = 8 /* colours of layers, below */ };
 
 RASTER_INLINE int shade_has(const modal_shade_task *task)
 {
@@ -307,26 +307,26 @@ typedef struct shade_layers {
     const int32_t *first; /* [samples + 1] */
     int samples, has, n;
     uint32_t *counts; /* of sources */
+    const uint32_t *ready; /* SHADE_READY: of each fragment which of ready_values are its own; then what follows is not used */
+    const float *ready_values; /* [any, 4] */
     uint32_t triangles[SHADE_KNOWN];
     float values[SHADE_KNOWN][4];
 } shade_layers;
 
-RASTER_INLINE void shade_layer(const modal_shade_task *task, const modal_raster_view *view, shade_layers *all, uint32_t t, float value[4])
+/* A triangle that samples `set` of a pixel see through. */
+typedef struct shade_layered {
+    int64_t pixel;
+    uint32_t triangle;
+    unsigned set;
+} shade_layered;
+
+/* Its colour times alpha, and alpha. */
+RASTER_INLINE void shade_layer_value(const modal_shade_task *task, const modal_raster_view *view, shade_layered it, int samples, int has,
+                                     uint32_t counts[MODAL_SHADE_SOURCES], float value[4])
 {
-    for (int i = 0; i < all->n; i++)
-        if (all->triangles[i] == t) {
-            for (int k = 0; k < 4; k++) value[k] = all->values[i][k];
-            return;
-        }
-    unsigned set = 0;
-    for (int j = 0; j < all->samples; j++)
-        for (int32_t i = all->first[j]; i < all->first[j + 1]; i++)
-            if ((uint32_t)task->fragments[i] == t) {
-                set |= 1u << j;
-                break;
-            }
-    const shade_surface at = shade_middle(task, view, all->pixel, t, set, all->samples, all->has);
-    shade_count(&at, set, all->has, all->counts);
+    const uint32_t t = it.triangle;
+    const shade_surface at = shade_middle(task, view, it.pixel, t, it.set, samples, has);
+    shade_count(&at, it.set, has, counts);
     const float *material = task->paint.materials + MODAL_SHADE_MATERIAL * (int64_t)task->paint.triangle_materials[t];
     for (int k = 0; k < 3; k++) value[k] = 0.0f;
     value[3] = paint_limit(material[3] * at.image[3], 0.0f, 1.0f);
@@ -335,6 +335,25 @@ RASTER_INLINE void shade_layer(const modal_shade_task *task, const modal_raster_
         shade_colour(task, view, t, shade_object(task, t), &at, colour);
         for (int k = 0; k < 3; k++) value[k] = value[3] * colour[k];
     }
+}
+
+/* That of a layer of sample i. What is met again when all are known that are kept is computed again, and counted once. */
+RASTER_INLINE void shade_layer(const modal_shade_task *task, const modal_raster_view *view, shade_layers *all, int i, uint32_t t, float value[4])
+{
+    for (int k = 0; k < all->n; k++)
+        if (all->triangles[k] == t) {
+            for (int c = 0; c < 4; c++) value[c] = all->values[k][c];
+            return;
+        }
+    unsigned set = 0;
+    for (int j = 0; j < all->samples; j++)
+        for (int32_t f = all->first[j]; f < all->first[j + 1]; f++)
+            if ((uint32_t)task->fragments[f] == t) {
+                set |= 1u << j;
+                break;
+            }
+    uint32_t again[MODAL_SHADE_SOURCES] = {0};
+    shade_layer_value(task, view, (shade_layered){all->pixel, t, set}, all->samples, all->has, set & ((1u << i) - 1) ? again : all->counts, value);
     if (all->n == SHADE_KNOWN) return;
     all->triangles[all->n] = t;
     for (int k = 0; k < 4; k++) all->values[all->n][k] = value[k];
@@ -349,7 +368,11 @@ RASTER_INLINE void shade_through(const modal_shade_task *task, const modal_raste
     for (int i = 0; i < all->samples; i++) {
         float colour[3] = {0.0f, 0.0f, 0.0f}, left = 1.0f, value[4];
         for (int32_t f = all->first[i]; f < all->first[i + 1]; f++) {
-            shade_layer(task, view, all, (uint32_t)task->fragments[f], value);
+            if (all->has & SHADE_READY) {
+                for (int k = 0; k < 4; k++) value[k] = all->ready_values[4 * (int64_t)all->ready[f] + k];
+            } else {
+                shade_layer(task, view, all, i, (uint32_t)task->fragments[f], value);
+            }
             for (int k = 0; k < 3; k++) colour[k] += left * value[k];
             left *= 1.0f - value[3];
         }
@@ -359,6 +382,13 @@ RASTER_INLINE void shade_through(const modal_shade_task *task, const modal_raste
             limited[k] += paint_limit(sum, 0.0f, 1.0f);
         }
     }
+}
+
+/* Of the rows that are shaded. */
+RASTER_INLINE int32_t shade_n_fragments(const modal_shade_task *task)
+{
+    const int32_t rows = task->first_row == 0 && task->end_row == 0 ? task->height : task->end_row - task->first_row;
+    return task->layers[(int64_t)rows * task->width * task->samples];
 }
 
 /* What a pixel adds to colours: the sums of its samples' colours, as they are and limited to 1. Writes the other outputs. Adds to counts of sources. */
@@ -401,6 +431,10 @@ RASTER_INLINE void shade_pixel(const modal_shade_task *task, const modal_raster_
     if (through) {
         shade_layers all;
         all.pixel = pixel, all.first = first_layer, all.samples = samples, all.has = has, all.counts = counts;
+        if (has & SHADE_READY) {
+            all.ready_values = (const float *)((const char *)task->layer_scratch + 256);
+            all.ready = (const uint32_t *)(all.ready_values + 4 * (int64_t)shade_n_fragments(task));
+        }
         shade_through(task, view, &all, (const float(*)[3])behind, limited, full);
     }
     const float share = 1.0f / (float)samples;

@@ -75,13 +75,19 @@ static int64_t n_samples(const modal_render_stage *s) { return (int64_t)s->width
 /* Texels at the side of a map that say nothing: its filter reaches past the map there. What is softened around the objects comes no nearer. */
 static int32_t border_of(const modal_render_stage *s) { return s->shadows == MODAL_SHADOW_VSM ? s->shadow_radius + 1 : 1; }
 
+/* Of the shading of layers. */
+static int64_t layer_bytes(const modal_render_stage *s, const modal_device *device)
+{
+    return device->shares_memory ? 0 : modal_shade_layer_bytes(s->most_fragments);
+}
+
 static int64_t bytes(const void *self, const modal_device *device, int64_t most_frames)
 {
     const modal_render_stage *s = self;
     const int64_t texels = (int64_t)s->shadow_size * s->shadow_size, pixels = (int64_t)s->width * s->height;
-    (void)device, (void)most_frames;
+    (void)most_frames;
     const int64_t scratch = modal_raster_scratch_bytes(s->scene->n_points + 4, s->scene->n_triangles);
-    const int64_t layers = s->scene->n_blended ? 4 * n_samples(s) + 8 * s->most_fragments +
+    const int64_t layers = s->scene->n_blended ? 4 * n_samples(s) + 8 * s->most_fragments + layer_bytes(s, device) +
                                                       modal_layers_scratch_bytes(s->scene->n_points + 4, s->scene->n_triangles, n_samples(s))
                                                 : 0;
     const int64_t wedges = s->scene->wedges.creases.corners ? 12 * s->scene->wedges.creases.n_wedges : 0;
@@ -265,6 +271,7 @@ static modal_status make_more(opened_stage *o, modal_stream *stream, modal_error
     PART(o->layers.needed, NULL, 1);
     MODAL_TRY(add_part(o, stream, NULL, modal_layers_scratch_bytes(scene->n_points + 4, scene->n_triangles, n_samples(s)), 1, &part, err));
     o->layers.scratch = part;
+    if (!o->device.shares_memory) MODAL_TRY(add_part(o, stream, NULL, layer_bytes(s, &o->device), 1, &o->shade.layer_scratch, err));
 done:
     return status;
 }

@@ -19,6 +19,7 @@
 #define __forceinline__ inline
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
+#define __align__(bytes) alignas(bytes)
 #define __grid_constant__
 #define __shared__ static // of launches whose blocks run one after the other; what a launch sizes is emulated.shared
 
@@ -53,6 +54,14 @@ struct alignas(8) int2 {
 struct alignas(16) int4 {
     int x, y, z, w;
 };
+struct alignas(4) uchar4 {
+    unsigned char x, y, z, w;
+};
+struct alignas(8) ushort4 {
+    unsigned short x, y, z, w;
+};
+inline uchar4 make_uchar4(unsigned char x, unsigned char y, unsigned char z, unsigned char w) { return {x, y, z, w}; }
+inline ushort4 make_ushort4(unsigned short x, unsigned short y, unsigned short z, unsigned short w) { return {x, y, z, w}; }
 inline int2 make_int2(int x, int y) { return {x, y}; }
 inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
 inline float __fadd_rn(float a, float b) { return a + b; }
@@ -109,6 +118,13 @@ template <class T> T __shfl_up_sync(unsigned mask, T x, int d)
 {
     const int lane = (int)(threadIdx.x % 32);
     return __shfl_sync(mask, x, lane < d ? lane : lane - d);
+}
+inline unsigned __reduce_add_sync(unsigned mask, unsigned x)
+{
+    const uint64_t *all = emulated_lanes(mask, x);
+    unsigned sum = 0;
+    for (int lane = 0; lane < 32; lane++) sum += mask >> lane & 1 ? (unsigned)all[lane] : 0;
+    return sum;
 }
 inline unsigned __ballot_sync(unsigned mask, int x)
 {

@@ -92,6 +92,7 @@ static void draw(harness *h, const modal_device *device, const inputs *in, int s
         harness_ok(h, modal_device_alloc(device, &layers.needed, 1, 8, "layers", &err), &err);
         harness_ok(h, modal_device_alloc(device, &layers.scratch, modal_layers_scratch_bytes(in->mesh.n_points + 4, in->mesh.n_triangles, PIXELS * samples), 1,
                                          "layers", &err), &err);
+        harness_ok(h, modal_device_alloc(device, &task.layer_scratch, modal_shade_layer_bytes(capacity), 1, "layers", &err), &err);
         task.layers = layers.layers, task.fragments = layers.fragments;
     }
     for (int i = 0; i < parts; i++) { /* layers by parts of the rows */
@@ -112,6 +113,7 @@ static void draw(harness *h, const modal_device *device, const inputs *in, int s
     modal_device_free(device, &task.sources);
     modal_device_free(device, &layers.layers), modal_device_free(device, &layers.fragments);
     modal_device_free(device, &layers.needed), modal_device_free(device, &layers.scratch);
+    modal_device_free(device, &task.layer_scratch);
     task.layers = NULL, task.fragments = NULL;
     *used = task;
 }
