@@ -27,7 +27,7 @@ struct modal_layers_task {
     int32_t first_row, end_row; /* first_row < end_row */
     int32_t first_column, end_column; /* elsewhere lists are empty; 0 and 0: all columns */
     int64_t capacity;
-    int32_t *layers;     /* [(end_row - first_row) width samples + 1] where each sample's begin */
+    int32_t *layers;     /* [(end_row - first_row) width samples + 1] where each sample's begin, aligned to 16 bytes */
     uint64_t *fragments; /* [capacity] */
     int64_t *needed;     /* number of fragments */
     void *scratch;       /* [modal_layers_scratch_bytes], aligned to 64 bytes */

@@ -6,6 +6,7 @@
 #include "kernels/cuda_launch.cuh"
 #include "kernels/cuda_machine.h"
 #include "kernels/layers/layers_math.h"
+#include "kernels/raster/raster_edges.cuh"
 
 namespace {
 
@@ -30,9 +31,9 @@ __device__ void put(const state &s, int64_t at, uint64_t key, bool lists)
     }
 }
 
-// Pixels from, from + step, ... of a triangle's box. SOLIDS: alpha may be that of octree textures.
-template <bool SOLIDS>
-__device__ void draw(const state &s, uint32_t t, const raster_point &a, const raster_point &b, const raster_point &c, int64_t from, int64_t step,
+// Pixels from, from + step, ... of a triangle's box. SOLIDS: alpha may be that of octree textures. INT: as raster_edges'.
+template <bool SOLIDS, class INT>
+__device__ void draw(const state &s, uint32_t t, const raster_point &a, const raster_point &b, const raster_point &c, unsigned from, unsigned step,
                      bool lists)
 {
     const modal_layers_task &task = s.task;
@@ -43,21 +44,17 @@ __device__ void draw(const state &s, uint32_t t, const raster_point &a, const ra
     if (!layers_cut(&task, &r)) return;
     raster_set_up(&r, &a, &b, &c, area);
     if (task.submitted) paint_view_corners(&task.mesh, task.view, t, corners);
-    const int64_t width = r.right - r.left + 1, n = width * (r.bottom - r.top + 1);
-    for (int64_t i = from; i < n; i += step) {
+    const raster_edges<INT> e(r);
+    const unsigned width = r.right - r.left + 1, n = width * (r.bottom - r.top + 1);
+    for (unsigned i = from; i < n; i += step) {
         const int32_t x = r.left + (int32_t)(i % width), y = r.top + (int32_t)(i / width);
         for (int k = 0; k < task.samples; k++) {
-            const int32_t sx = 256 * x + raster_sample_x(task.samples, k), sy = 256 * y + raster_sample_y(task.samples, k);
-            int64_t edges[3];
-            bool covered = true;
-            for (int e = 0; e < 3; e++) {
-                const int one = (e + 1) % 3, two = (e + 2) % 3;
-                edges[e] = (int64_t)(r.x[two] - r.x[one]) * (sy - r.y[one]) - (int64_t)(r.y[two] - r.y[one]) * (sx - r.x[one]);
-                covered = covered && edges[e] + raster_bias(r.x[one], r.y[one], r.x[two], r.y[two]) >= 0;
-            }
-            if (!covered) continue;
+            const int dx = raster_sample_x(task.samples, k), dy = raster_sample_y(task.samples, k);
+            const INT sx = 256 * (INT)(x - r.left) + dx, sy = 256 * (INT)(y - r.top) + dy;
+            const INT e0 = e.at(0, sx, sy), e1 = e.at(1, sx, sy), e2 = e.at(2, sx, sy);
+            if (!e.covers(e0, e1, e2)) continue;
             const int64_t at = ((int64_t)y * task.width + x) * task.samples + k;
-            const uint64_t key = layers_key(&task, t, raster_depth(&r, (float)edges[1], (float)edges[2]), at, corners, sx, sy, SOLIDS);
+            const uint64_t key = layers_key(&task, t, raster_depth(&r, (float)e1, (float)e2), at, corners, 256 * x + dx, 256 * y + dy, SOLIDS);
             if (key != MODAL_RASTER_EMPTY) put(s, at - begin, key, lists);
         }
     }
@@ -94,8 +91,8 @@ template <bool SOLIDS> __global__ void __launch_bounds__(THREADS) walk(const sta
     const int n = polygon(s, (uint32_t)t, p);
     const int64_t pixels = pixels_of(s, p, n);
     if (pixels == 0) return;
-    if (n == 3 && pixels <= DIRECT) {
-        draw<SOLIDS>(s, (uint32_t)t, p[0], p[1], p[2], 0, 1, lists);
+    if (n == 3 && pixels <= DIRECT && raster_is_small(p[0], p[1], p[2])) {
+        draw<SOLIDS, int32_t>(s, (uint32_t)t, p[0], p[1], p[2], 0, 1, lists);
     } else if (!lists) { // both walks have the same large ones
         if (pixels <= OF_A_BLOCK) {
             s.listed[atomicAdd(s.n_listed, 1u)] = (uint32_t)t;
@@ -105,11 +102,11 @@ template <bool SOLIDS> __global__ void __launch_bounds__(THREADS) walk(const sta
     }
 }
 
-template <bool SOLIDS> __device__ void draw_polygon(const state &s, uint32_t t, int64_t from, int64_t step, bool lists)
+template <bool SOLIDS> __device__ void draw_polygon(const state &s, uint32_t t, unsigned from, unsigned step, bool lists)
 {
     raster_point p[RASTER_MOST_CORNERS];
     const int n = polygon(s, t, p);
-    for (int k = 2; k < n; k++) draw<SOLIDS>(s, t, p[0], p[k - 1], p[k], from, step, lists);
+    for (int k = 2; k < n; k++) draw<SOLIDS, int64_t>(s, t, p[0], p[k - 1], p[k], from, step, lists);
 }
 
 template <bool SOLIDS> __global__ void __launch_bounds__(THREADS) walk_large(const state s, bool lists)
@@ -117,41 +114,52 @@ template <bool SOLIDS> __global__ void __launch_bounds__(THREADS) walk_large(con
     if (lists && *s.task.needed > s.task.capacity) return;
     for (unsigned i = blockIdx.x; i < s.n_listed[0]; i += gridDim.x) draw_polygon<SOLIDS>(s, s.listed[i], threadIdx.x, THREADS, lists);
     for (unsigned i = 0; i < s.n_listed[1]; i++)
-        draw_polygon<SOLIDS>(s, s.listed[s.task.mesh.n_triangles - 1 - i], blockIdx.x * (int64_t)THREADS + threadIdx.x, (int64_t)gridDim.x * THREADS, lists);
+        draw_polygon<SOLIDS>(s, s.listed[s.task.mesh.n_triangles - 1 - i], blockIdx.x * THREADS + threadIdx.x, gridDim.x * THREADS, lists);
 }
 
-// The sum of `mine` of this thread and those before it in its block, which must come here as a whole.
+// The sum of `mine` of this thread and those before it in its block, which must come here as a whole, once. of: [warps], shared.
 template <typename T> __device__ T scan(T *of, T mine)
 {
-    of[threadIdx.x] = mine;
-    for (int step = 1; step < SUM_THREADS; step *= 2) {
-        __syncthreads();
-        const T add = (int)threadIdx.x >= step ? of[threadIdx.x - step] : 0;
-        __syncthreads();
-        of[threadIdx.x] += add;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    for (int step = 1; step < 32; step *= 2) {
+        const T add = __shfl_up_sync(~0u, mine, step);
+        if (lane >= step) mine += add;
     }
-    return of[threadIdx.x];
+    if (lane == 31) of[warp] = mine;
+    __syncthreads();
+    for (int w = 0; w < warp; w++) mine += of[w];
+    return mine;
+}
+
+// Counts of this thread's SUM_EACH samples from the first on; none after the last sample.
+__device__ void load(const state &s, int64_t first, int of[SUM_EACH])
+{
+    if (first + SUM_EACH <= s.n) {
+        const int4 *from = reinterpret_cast<const int4 *>(s.task.layers + first);
+        for (int i = 0; i < SUM_EACH / 4; i++) {
+            const int4 four = from[i];
+            of[4 * i] = four.x, of[4 * i + 1] = four.y, of[4 * i + 2] = four.z, of[4 * i + 3] = four.w;
+        }
+    } else {
+        for (int i = 0; i < SUM_EACH; i++) of[i] = first + i < s.n ? s.task.layers[first + i] : 0;
+    }
 }
 
 __global__ void __launch_bounds__(SUM_THREADS) sum_blocks(const state s)
 {
-    __shared__ long long total;
-    if (threadIdx.x == 0) total = 0;
-    __syncthreads();
+    __shared__ long long of[SUM_THREADS / 32];
+    int counts[SUM_EACH];
     long long mine = 0;
-    for (int i = 0; i < SUM_EACH; i++) {
-        const int64_t at = blockIdx.x * (int64_t)SUM_BLOCK + (int64_t)i * SUM_THREADS + threadIdx.x;
-        if (at < s.n) mine += s.task.layers[at];
-    }
-    atomicAdd(reinterpret_cast<unsigned long long *>(&total), (unsigned long long)mine);
-    __syncthreads();
-    if (threadIdx.x == 0) s.sums[blockIdx.x] = total;
+    load(s, blockIdx.x * (int64_t)SUM_BLOCK + (int64_t)threadIdx.x * SUM_EACH, counts);
+    for (int i = 0; i < SUM_EACH; i++) mine += counts[i];
+    mine = scan(of, mine);
+    if (threadIdx.x == SUM_THREADS - 1) s.sums[blockIdx.x] = mine;
 }
 
 // Sums before each block; one block, whose threads take as many each.
 __global__ void __launch_bounds__(SUM_THREADS) sum_sums(const state s, int64_t n_blocks)
 {
-    __shared__ long long of[SUM_THREADS];
+    __shared__ long long of[SUM_THREADS / 32];
     const int64_t each = (n_blocks + SUM_THREADS - 1) / SUM_THREADS, first = threadIdx.x * each;
     long long mine = 0;
     for (int64_t i = first; i < first + each && i < n_blocks; i++) mine += s.sums[i];
@@ -170,12 +178,19 @@ __global__ void __launch_bounds__(SUM_THREADS) sum_sums(const state s, int64_t n
 // Counts become where each sample's list ends.
 __global__ void __launch_bounds__(SUM_THREADS) sum_samples(const state s)
 {
-    __shared__ int of[SUM_THREADS];
+    __shared__ int of[SUM_THREADS / 32];
     const int64_t first = blockIdx.x * (int64_t)SUM_BLOCK + (int64_t)threadIdx.x * SUM_EACH;
-    int mine = 0;
-    for (int i = 0; i < SUM_EACH && first + i < s.n; i++) mine += s.task.layers[first + i];
-    long long at = s.sums[blockIdx.x] + scan(of, mine) - mine;
-    for (int i = 0; i < SUM_EACH && first + i < s.n; i++) s.task.layers[first + i] = (int32_t)(at += s.task.layers[first + i]);
+    int counts[SUM_EACH], mine = 0;
+    load(s, first, counts);
+    for (int i = 0; i < SUM_EACH; i++) mine += counts[i];
+    unsigned at = (unsigned)s.sums[blockIdx.x] + (unsigned)(scan(of, mine) - mine); // more than fit means nothing
+    for (int i = 0; i < SUM_EACH; i++) counts[i] = (int)(at += (unsigned)counts[i]);
+    if (first + SUM_EACH <= s.n) {
+        int4 *to = reinterpret_cast<int4 *>(s.task.layers + first);
+        for (int i = 0; i < SUM_EACH / 4; i++) to[i] = make_int4(counts[4 * i], counts[4 * i + 1], counts[4 * i + 2], counts[4 * i + 3]);
+    } else {
+        for (int i = 0; i < SUM_EACH && first + i < s.n; i++) s.task.layers[first + i] = counts[i];
+    }
 }
 
 __global__ void __launch_bounds__(THREADS) sort(const state s)

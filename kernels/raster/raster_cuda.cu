@@ -6,10 +6,11 @@
 #include "kernels/cuda_launch.cuh"
 #include "kernels/cuda_machine.h"
 #include "kernels/raster/alpha_math.h"
+#include "kernels/raster/raster_edges.cuh"
 
 namespace {
 
-constexpr int THREADS = 128, TILE = 16, DIRECT = 12, SMALL = 64, MEDIUM = 256, BLOCKS_EACH = 8; // DIRECT: pixels of a box that a thread draws
+constexpr int THREADS = 128, TILE = 16, DIRECT = 12, MEDIUM = 256, BLOCKS_EACH = 8; // DIRECT: pixels of a box that a thread draws
 constexpr int64_t FIRST = 256; // bytes of the scratch before the points: the numbers of listed triangles
 
 struct state {
@@ -44,26 +45,9 @@ template <bool KEYS> __device__ __forceinline__ void plot(const modal_raster_tas
     }
 }
 
-// Edge functions from the upper left corner of the box; INT: what they fit.
-template <class INT> struct edges {
-    INT a[3], b[3], c[3];
-    int bias[3];
-    __device__ __forceinline__ explicit edges(const raster_setup &s)
-    {
-#pragma unroll
-        for (int k = 0; k < 3; k++) {
-            const int from = (k + 1) % 3, to = (k + 2) % 3;
-            a[k] = s.y[from] - s.y[to];
-            b[k] = s.x[to] - s.x[from];
-            c[k] = -(a[k] * (INT)(s.x[from] - 256 * s.left) + b[k] * (INT)(s.y[from] - 256 * s.top));
-            bias[k] = raster_bias(s.x[from], s.y[from], s.x[to], s.y[to]);
-        }
-    }
-};
-
 // All samples of a pixel. TEST: those of a triangle that has one of the task's flags are tested, by images or (2) also by solids.
 template <int SAMPLES, bool KEYS, int TEST, class INT>
-__device__ __forceinline__ void draw_pixel(const modal_raster_task &task, const raster_setup &s, const edges<INT> &e, int x, int y, uint32_t t)
+__device__ __forceinline__ void draw_pixel(const modal_raster_task &task, const raster_setup &s, const raster_edges<INT> &e, int x, int y, uint32_t t)
 {
     const bool tested = TEST && __ldg(task.mesh.flags + t) & task.test;
     raster_clip corners[3];
@@ -71,9 +55,8 @@ __device__ __forceinline__ void draw_pixel(const modal_raster_task &task, const 
 #pragma unroll
     for (int i = 0; i < SAMPLES; i++) {
         const INT sx = 256 * (INT)(x - s.left) + raster_sample_x(SAMPLES, i), sy = 256 * (INT)(y - s.top) + raster_sample_y(SAMPLES, i);
-        const INT e0 = e.a[0] * sx + e.b[0] * sy + e.c[0], e1 = e.a[1] * sx + e.b[1] * sy + e.c[1],
-                  e2 = e.a[2] * sx + e.b[2] * sy + e.c[2];
-        if (((e0 + e.bias[0]) | (e1 + e.bias[1]) | (e2 + e.bias[2])) < 0) continue;
+        const INT e0 = e.at(0, sx, sy), e1 = e.at(1, sx, sy), e2 = e.at(2, sx, sy);
+        if (!e.covers(e0, e1, e2)) continue;
         if (!TEST || !tested ||
             paint_is_there(&task, t, corners, (float)(256 * x + raster_sample_x(SAMPLES, i)) / 256.0f,
                            (float)(256 * y + raster_sample_y(SAMPLES, i)) / 256.0f, TEST == 2))
@@ -109,7 +92,7 @@ __device__ __forceinline__ how set_up(const state &s, int64_t t, int samples, ra
     if (!raster_box(&r, &a, &b, &c, task.width, task.height, samples)) return NOTHING;
     const int width = max(a.x, max(b.x, c.x)) - min(a.x, min(b.x, c.x)), height = max(a.y, max(b.y, c.y)) - min(a.y, min(b.y, c.y));
     if (width >= 256 * MEDIUM || height >= 256 * MEDIUM) return BY_ALL;
-    if (width >= 256 * SMALL || height >= 256 * SMALL) return BY_BLOCK;
+    if (!raster_is_small(a, b, c)) return BY_BLOCK;
     raster_set_up(&r, &a, &b, &c, area);
     return (r.right - r.left + 1) * (r.bottom - r.top + 1) <= DIRECT ? BY_THREAD : BY_WARP;
 }
@@ -121,7 +104,7 @@ template <int SAMPLES, bool KEYS, int TEST> __global__ void __launch_bounds__(TH
     raster_setup r = {};
     const how mine = t < s.task.mesh.n_triangles ? set_up(s, t, SAMPLES, r) : NOTHING;
     if (mine == BY_THREAD) {
-        const edges<int32_t> e(r);
+        const raster_edges<int32_t> e(r);
         for (int y = r.top; y <= r.bottom; y++)
             for (int x = r.left; x <= r.right; x++) draw_pixel<SAMPLES, KEYS, TEST>(s.task, r, e, x, y, (uint32_t)t);
     }
@@ -129,7 +112,7 @@ template <int SAMPLES, bool KEYS, int TEST> __global__ void __launch_bounds__(TH
     for (unsigned left = __ballot_sync(~0u, mine == BY_WARP); left; left &= left - 1) {
         const int from = __ffs(left) - 1;
         const raster_setup one = from_lane(r, from);
-        const edges<int32_t> e(one);
+        const raster_edges<int32_t> e(one);
         const int width = one.right - one.left + 1, n = width * (one.bottom - one.top + 1);
         for (int i = lane; i < n; i += 32)
             draw_pixel<SAMPLES, KEYS, TEST>(s.task, one, e, one.left + i % width, one.top + i / width, (uint32_t)(t - lane + from));
@@ -155,7 +138,7 @@ __device__ __forceinline__ void draw_tiles(const modal_raster_task &task, const 
     const int64_t area = raster_area(&a, &b, &c);
     if (area == 0 || !raster_box(&r, &a, &b, &c, task.width, task.height, SAMPLES)) return;
     raster_set_up(&r, &a, &b, &c, area);
-    const edges<int64_t> e(r);
+    const raster_edges<int64_t> e(r);
     const int first_x = r.left / TILE, first_y = r.top / TILE, across = r.right / TILE - first_x + 1;
     const int64_t n_tiles = (int64_t)across * (r.bottom / TILE - first_y + 1);
     for (int64_t tile = first; tile < n_tiles; tile += step) {

@@ -68,6 +68,8 @@ struct modal_shade_task {
     const uint64_t *keys;  /* [height, width, samples] */
     const int32_t *layers; /* [(end_row - first_row) width samples + 1] where the fragments of each sample begin; NULL: there are none */
     const uint64_t *fragments; /* their keys */
+    const int64_t *n_needed;   /* fragments (kernels/layers), in the back end's memory; NULL: they fit. More than layer_capacity: nothing is written */
+    int64_t layer_capacity;
     void *layer_scratch; /* with layers, on a GPU: [modal_shade_layer_bytes], aligned to 16 bytes; else NULL */
     int32_t n_lights;
     const modal_shade_light *lights; /* [n_lights] in the back end's memory */

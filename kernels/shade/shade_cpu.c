@@ -94,6 +94,7 @@ modal_status modal_shade_cpu(const modal_shade_task *task, modal_stream *stream,
 {
     (void)stream, (void)err;
     int32_t first_row, end_row, left, right;
+    if (task->layers && !shade_is_listed(task)) return MODAL_OK;
     shade_rows(task, &first_row, &end_row);
     shade_columns(task, &left, &right);
     const int64_t from = (int64_t)task->width * first_row + left, n = (int64_t)task->width * (end_row - 1) + right - from;

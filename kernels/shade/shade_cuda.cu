@@ -2,8 +2,8 @@
 // A thread a pixel, a warp 8 x 4 of them: neighbours see the same triangles, whose corners are then in the cache. Registers for eight
 // blocks a multiprocessor: with more of them a pixel the time is 1.14 times as long, with fewer 1.2.
 //
-// Layers first, so that pixels that have many, and lie beside such as have none, do not hold up a warp: a thread a pixel lists the triangles that its samples
-// see through, a thread shades one of those, and the pixels only add them up. The order of that list is none of what comes out.
+// Layers first, so that pixels that have many, and lie beside such as have none, do not hold up a warp: a thread a sample lists the triangles that it
+// sees through, a thread shades one of those, and the pixels only add them up. The order of that list is none of what comes out.
 #include "kernels/cuda_launch.cuh"
 #include "kernels/cuda_machine.h"
 #include "kernels/shade/shade_math.h"
@@ -47,34 +47,32 @@ __device__ __forceinline__ layer *layers_of(const modal_shade_task &task)
     return reinterpret_cast<layer *>(static_cast<char *>(task.layer_scratch) + 256);
 }
 
+// A thread a sample: it lists what it is the first of its pixel to see, also for those after it.
 template <int SAMPLES> __global__ void __launch_bounds__(THREADS) list_layers(const modal_shade_task task, const range r)
 {
-    int x, y;
-    if (!place(r, &x, &y)) return;
-    const int64_t pixel = (int64_t)y * task.width + x;
-    const int32_t *first = task.layers + (pixel - (int64_t)task.first_row * task.width) * SAMPLES;
+    const int64_t sample = blockIdx.x * (int64_t)THREADS + threadIdx.x, at_pixel = sample / SAMPLES;
+    if (at_pixel >= (int64_t)(r.end - r.first) * task.width || !shade_is_listed(&task)) return;
+    const int i = (int)(sample % SAMPLES);
+    const int32_t *first = task.layers + at_pixel * SAMPLES;
+    const int32_t begin = first[0], here = first[i], end = first[i + 1];
     layer *const layers = layers_of(task);
     uint32_t *const which = reinterpret_cast<uint32_t *>(layers + shade_n_fragments(&task));
-    const int32_t begin = first[0];
-    for (int i = 0; i < SAMPLES; i++) {
-        const int32_t here = first[i], end = first[i + 1];
-        for (int32_t f = here; f < end; f++) {
-            const uint32_t t = (uint32_t)task.fragments[f];
-            bool known = false;
-            for (int32_t g = begin; g < here && !known; g++) known = (uint32_t)task.fragments[g] == t;
-            if (known) continue;
-            const uint32_t at = atomicAdd(static_cast<unsigned *>(task.layer_scratch), 1u);
-            unsigned set = 1u << i;
-            which[f] = at;
-            for (int j = i + 1; j < SAMPLES; j++)
-                for (int32_t g = first[j]; g < first[j + 1]; g++)
-                    if ((uint32_t)task.fragments[g] == t) {
-                        set |= 1u << j;
-                        which[g] = at;
-                        break;
-                    }
-            layers[at] = {(uint32_t)pixel, t, set, 0};
-        }
+    for (int32_t f = here; f < end; f++) {
+        const uint32_t t = (uint32_t)task.fragments[f];
+        bool known = false;
+        for (int32_t g = begin; g < here && !known; g++) known = (uint32_t)task.fragments[g] == t;
+        if (known) continue;
+        const uint32_t at = atomicAdd(static_cast<unsigned *>(task.layer_scratch), 1u);
+        unsigned set = 1u << i;
+        which[f] = at;
+        for (int j = i + 1; j < SAMPLES; j++)
+            for (int32_t g = first[j]; g < first[j + 1]; g++)
+                if ((uint32_t)task.fragments[g] == t) {
+                    set |= 1u << j;
+                    which[g] = at;
+                    break;
+                }
+        layers[at] = {(uint32_t)((int64_t)r.first * task.width + at_pixel), t, set, 0};
     }
 }
 
@@ -94,10 +92,12 @@ template <int SAMPLES, int HAS> __global__ void __launch_bounds__(THREADS) shade
 
 // ---- pixels ----
 
-template <int SAMPLES, int HAS> __global__ void __launch_bounds__(THREADS, HAS ? 4 : 8) shade(const modal_shade_task task, const range r)
+constexpr int registers_for(int has) { return has & SHADE_READY && !(has & SHADE_SOLIDS) ? 6 : has ? 4 : 8; } // blocks a multiprocessor
+
+template <int SAMPLES, int HAS> __global__ void __launch_bounds__(THREADS, registers_for(HAS)) shade(const modal_shade_task task, const range r)
 {
     int x, y;
-    const bool inside = place(r, &x, &y);
+    const bool inside = place(r, &x, &y) && (!(HAS & SHADE_LAYERS) || shade_is_listed(&task));
     const int64_t pixel = (int64_t)y * task.width + x;
     float limited[3], full[3];
     uint32_t counts[MODAL_SHADE_SOURCES] = {};
@@ -119,7 +119,8 @@ template <int SAMPLES, int HAS> __global__ void __launch_bounds__(THREADS, HAS ?
 __global__ void __launch_bounds__(THREADS) motion(const modal_shade_task task, const range r)
 {
     int x, y;
-    if (place(r, &x, &y)) shade_motion(&task, task.view, task.view_before, (int64_t)y * task.width + x, task.samples);
+    if (!place(r, &x, &y) || (task.layers && !shade_is_listed(&task))) return;
+    shade_motion(&task, task.view, task.view_before, (int64_t)y * task.width + x, task.samples);
 }
 
 typedef void pixels_kernel(modal_shade_task task, range r);
@@ -138,7 +139,8 @@ template <int SAMPLES> modal_status launch(const modal_shade_task &task, const r
         pixels = solids ? shade<SAMPLES, SOLIDS | READY> : shade<SAMPLES, SHADE_IMAGES | READY>;
         MODAL_TRY(modal_cuda_machine_of(&machine, err));
         MODAL_TRY(modal_cuda_status(cudaMemsetAsync(task.layer_scratch, 0, sizeof(unsigned), stream), "layers of pixels", err));
-        MODAL_TRY(modal_cuda::launch(list, blocks, THREADS, stream, "layers of pixels", err, task, r));
+        const int64_t samples = (int64_t)(r.end - r.first) * task.width * SAMPLES;
+        MODAL_TRY(modal_cuda::launch(list, (samples + THREADS - 1) / THREADS, THREADS, stream, "layers of pixels", err, task, r));
         MODAL_TRY(modal_cuda::launch(layers, BLOCKS_EACH * machine.n_multiprocessors, THREADS, stream, "shade of layers", err, task));
     }
     MODAL_TRY(modal_cuda::launch(pixels, blocks, THREADS, stream, "shade", err, task, r));

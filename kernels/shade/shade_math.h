@@ -60,6 +60,9 @@ RASTER_INLINE int shade_has(const modal_shade_task *task)
            (task->paint.solids ? SHADE_SOLIDS : 0);
 }
 
+/* The layers are there: more of them than fit are not listed, and nothing is shaded then. */
+RASTER_INLINE int shade_is_listed(const modal_shade_task *task) { return !task->n_needed || *task->n_needed <= task->layer_capacity; }
+
 /* A triangle at a point of the picture. */
 typedef struct shade_surface {
     float position[3], normal[3]; /* the normal to who looks where the material is two-sided */

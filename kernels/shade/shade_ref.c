@@ -5,6 +5,7 @@ modal_status modal_shade_ref(const modal_shade_task *task, modal_stream *stream,
 {
     (void)stream, (void)err;
     int32_t first, end, left, right;
+    if (task->layers && !shade_is_listed(task)) return MODAL_OK;
     shade_rows(task, &first, &end);
     shade_columns(task, &left, &right);
     for (int64_t pixel = (int64_t)task->width * first + left; pixel < (int64_t)task->width * (end - 1) + right; pixel++) {

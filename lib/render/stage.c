@@ -48,7 +48,7 @@ typedef struct opened_stage {
     void *scratch, *map_scratch;
     /* maps are drawn beside what the camera sees: neither fills a GPU */
     modal_stream *side;
-    modal_event *begun, *mapped;
+    modal_event *begun, *mapped, *listed; /* listed: the layers of a part */
     float *box_scratch;
     modal_shade_task shade; /* but for points, normals and outputs */
     modal_normals_wedge_task wedges; /* but for positions; n_wedges 0: not needed */
@@ -119,6 +119,7 @@ static void close_stage(void *opened)
     for (int i = 0; i < o->n_parts; i++) modal_device_free(&o->device, &o->parts[i]);
     modal_device_event_delete(&o->device, &o->begun);
     modal_device_event_delete(&o->device, &o->mapped);
+    modal_device_event_delete(&o->device, &o->listed);
     modal_device_stream_delete(&o->device, &o->side);
     modal_free(&o);
 }
@@ -340,6 +341,7 @@ static modal_status open_stage(const void *self, const modal_device *device, int
     MODAL_TRY(modal_device_stream_new(device, &o->side, err));
     MODAL_TRY(modal_device_event_new(device, &o->begun, err));
     MODAL_TRY(modal_device_event_new(device, &o->mapped, err));
+    MODAL_TRY(modal_device_event_new(device, &o->listed, err));
     MODAL_TRY(make_parts(o, stream, err));
     MODAL_TRY(modal_device_stream_wait(device, stream, err));
     *opened = o;
@@ -429,22 +431,24 @@ static modal_status queue_layers(opened_stage *o, modal_stream *stream, modal_sh
     modal_layers_task layers = o->layers;
     part p = {.end_row = o->rows < shade->height ? o->rows : shade->height, .end_column = shade->width};
     layers.mesh = shade->mesh, layers.view = shade->view;
-    shade->layers = layers.layers, shade->fragments = layers.fragments;
+    shade->layers = layers.layers, shade->fragments = layers.fragments, shade->n_needed = layers.needed, shade->layer_capacity = layers.capacity;
     while (p.row < shade->height) {
         int64_t needed = 0;
         layers.first_row = p.row, layers.end_row = p.end_row, layers.first_column = p.column, layers.end_column = p.end_column;
+        shade->first_row = p.row, shade->end_row = p.end_row, shade->first_column = p.column, shade->end_column = p.end_column;
         MODAL_TRY(o->device.kernels->layers(&layers, stream, err));
-        MODAL_TRY(modal_device_copy_out(&o->device, &needed, layers.needed, sizeof needed, stream, err));
-        MODAL_TRY(modal_device_stream_wait(&o->device, stream, err));
+        MODAL_TRY(modal_device_event_record(&o->device, o->listed, stream, err));
         MODAL_TRY(end_pass(o, stream, MODAL_PASS_LAYERS, since, err));
+        MODAL_TRY(o->device.kernels->shade(shade, stream, err)); /* nothing where they did not fit, and the device need not wait for who asks */
+        MODAL_TRY(modal_device_stream_wait_event(&o->device, o->side, o->listed, err));
+        MODAL_TRY(modal_device_copy_out(&o->device, &needed, layers.needed, sizeof needed, o->side, err));
+        MODAL_TRY(modal_device_stream_wait(&o->device, o->side, err));
+        MODAL_TRY(end_pass(o, stream, MODAL_PASS_SHADING, since, err));
         if (needed > layers.capacity) {
             if (make_smaller(o, &p, needed)) continue;
             MODAL_FAIL(err, MODAL_ERROR_MEMORY, "pixel (%d, %d): %" PRId64 " layers of samples are seen through, room for %" PRId64, p.column, p.row,
                        needed, layers.capacity);
         }
-        shade->first_row = p.row, shade->end_row = p.end_row, shade->first_column = p.column, shade->end_column = p.end_column;
-        MODAL_TRY(o->device.kernels->shade(shade, stream, err));
-        MODAL_TRY(end_pass(o, stream, MODAL_PASS_SHADING, since, err));
         go_on(o, &p, needed, shade->width, shade->height);
         if (o->stage->times) {
 #pragma omp atomic

@@ -35,6 +35,7 @@ typedef struct inputs {
     uint64_t *keys;
     float *depths, *moments, *between;
     void *scratch;
+    int again; /* parts are shaded once more with layers that do not fit: nothing is written */
 } inputs;
 
 static void set_outputs(modal_shade_task *task, float *const out[OUTPUTS])
@@ -106,6 +107,12 @@ static void draw(harness *h, const modal_device *device, const inputs *in, int s
             if (needed > capacity || needed == 0) harness_fail(h, "%lld layers", (long long)needed);
         }
         harness_ok(h, kernels->shade(&task, stream, &err), &err);
+        if (!in->painted || !in->again) continue;
+        modal_shade_task none = task;
+        none.n_needed = layers.needed, none.layer_capacity = 0, none.background[0] = -1.0f, none.ambient[0] = 2.0f;
+        harness_ok(h, kernels->shade(&none, stream, &err), &err);
+        none = task, none.n_needed = layers.needed, none.layer_capacity = capacity, none.sources = NULL;
+        harness_ok(h, kernels->shade(&none, stream, &err), &err);
     }
     harness_ok(h, modal_device_stream_wait(device, stream, &err), &err);
     harness_ok(h, modal_device_copy_out(device, sources, task.sources, MODAL_SHADE_SOURCES * sizeof *sources, stream, &err), &err);
@@ -263,7 +270,7 @@ static inputs upload(harness *h, const inputs *here, const raster_scene *s, int6
                     .triangle_materials = harness_input(h, here->triangle_materials, 4 * s->n_triangles, 0),
                     .object_triangles = harness_input(h, here->object_triangles, 16, 0),
                     .lights = harness_input(h, here->lights, LIGHTS * sizeof *here->lights, 0)};
-    there.painted = here->painted;
+    there.painted = here->painted, there.again = 1;
     there.paint = here->painted ? raster_paint_there(h, here->painted)
                                 : (modal_paint){.materials = there.materials, .triangle_materials = there.triangle_materials};
     if (here->triangle_normals) there.triangle_normals = harness_input(h, here->triangle_normals, 12 * s->n_triangles, 0);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MODAL_KERNELS_RASTER_EDGES_CUH
+#define MODAL_KERNELS_RASTER_EDGES_CUH
+
+#include "kernels/raster/raster_math.h"
+
+constexpr int RASTER_SMALL = 64; // pixels
+
+// Whether 32 bits do for raster_edges.
+__device__ __forceinline__ bool raster_is_small(const raster_point &a, const raster_point &b, const raster_point &c)
+{
+    return max(a.x, max(b.x, c.x)) - min(a.x, min(b.x, c.x)) < 256 * RASTER_SMALL && max(a.y, max(b.y, c.y)) - min(a.y, min(b.y, c.y)) < 256 * RASTER_SMALL;
+}
+
+// Edge functions of points (x, y) from the upper left corner of the box on. INT: 32 bits do where raster_is_small.
+template <class INT> struct raster_edges {
+    INT a[3], b[3], c[3];
+    int bias[3];
+    __device__ __forceinline__ explicit raster_edges(const raster_setup &s)
+    {
+#pragma unroll
+        for (int k = 0; k < 3; k++) {
+            const int from = (k + 1) % 3, to = (k + 2) % 3;
+            a[k] = s.y[from] - s.y[to];
+            b[k] = s.x[to] - s.x[from];
+            c[k] = -(a[k] * (INT)(s.x[from] - 256 * s.left) + b[k] * (INT)(s.y[from] - 256 * s.top));
+            bias[k] = raster_bias(s.x[from], s.y[from], s.x[to], s.y[to]);
+        }
+    }
+    __device__ __forceinline__ INT at(int k, INT x, INT y) const { return a[k] * x + b[k] * y + c[k]; }
+    __device__ __forceinline__ bool covers(INT e0, INT e1, INT e2) const { return ((e0 + bias[0]) | (e1 + bias[1]) | (e2 + bias[2])) >= 0; }
+};
+
+#endif
