@@ -195,8 +195,18 @@ check(piped.returncode == 0 and filecmp.cmp("piped/png/000003.png", "all/png/000
 away = run("t.h5", "away", "--look", "look.json", *SIZE, "--camera", "away", "--frames", ":2").stderr
 check("2 of 2 pictures show nothing but the background" in away, away)
 check((read_png("away/png/000000.png") == np.round(to_srgb(np.array(look["background"])) * 255)).all(), "background")
-run("t.h5", "inside", "--look", "look.json", *SIZE, "--camera", "inside", "--frames", 0, "-q")
-run("t.h5", "nothing", "--format", "null", "--frames", 0, *SIZE, "-q")
+# from inside of the box one looks through its sides, whose backs are not drawn; where they are two-sided they are all that is seen
+with open("lined.json", "w", encoding="utf-8") as f:
+    json.dump({**look, "materials": {**look["materials"], "a": {"diffuse": [0.7, 0.3, 0.2], "two_sided": True}}}, f)
+for name, all_round in (("look.json", False), ("lined.json", True)):
+    run("t.h5", "inside", "-f", "--look", name, *SIZE, "--camera", "inside", "--frames", 0, "-q", "--buffers", "object,depth")
+    object_, depth = np.load("inside/object/000000.npy"), np.load("inside/depth/000000.npy")
+    check((object_ == (0 if all_round else -1)).all() and (depth >= 0).all() and depth.max() < 1e4, "inside", name, np.unique(object_), depth.max())
+run("t.h5", "nothing", "--format", "null", "--frames", 0, *SIZE, "-q", "--backend", "cpu", "--report", "passes.json")
+report = json.load(open("passes.json", encoding="utf-8"))
+passes = report["pass_ms"]
+check(set(passes) == {"normals", "shadows", "visibility", "layers", "shading"} and passes["layers"] == 0, passes)
+check(all(passes[name] > 0 for name in ("shadows", "visibility", "shading")) and sum(passes.values()) < 1e3 * report["seconds"], "ms a pass", passes)
 check(not os.path.exists("nothing"), "--format null wrote something")
 run("t.h5", "tiny", "--size", "1x1", "--frames", 0, "-q", "--samples", 8)
 check(read_png("tiny/png/000000.png").shape == (1, 1, 3), "1 x 1")

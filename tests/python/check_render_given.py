@@ -93,6 +93,8 @@ for frame, t in enumerate(times):
 y, x = place[3]
 picked = json.loads(run("n.h5", "-", "--size", "160x100", *LOOK, "--pick", f"{x},{y},2").stdout)
 check(picked["triangle"] == buffers("n", 2)["triangle"][y, x] and picked["vertex"] in boundary[picked["triangle"]] and picked["time"] == 2, picked)
+far = {int(v): np.linalg.norm(nodes[v] + [0.2 * nodes[v][2], 0, 0] - picked["world"]) for v in boundary[picked["triangle"]]}
+check(far[picked["vertex"]] < min(far.values()) + 1e-6, "another corner is nearer", picked, far)
 check(np.abs(np.array(picked["rest"]) + [0.2 * picked["rest"][2], 0, 0] - picked["world"]).max() < 1e-4, picked)
 
 # ---- what is refused ----
