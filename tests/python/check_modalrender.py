@@ -262,8 +262,18 @@ run("b.h5", "bad", "--basis", "b.h5", code=2, error="--basis: goes with a trajec
 run("t.h5", "-", code=2, error="--format: png needs a folder")
 run("t.h5", "-", "--pick", "1,2,99", code=2, error="--pick: the trajectory has frames 0 to 10, 99")
 run("t.h5", "-", "--pick", "1,2", "--frames", 0, code=2, error="--pick: draws no pictures, --frames")
+run("t.h5", "-", "--pick", "1,2", "--bits", 16, code=2, error="--pick: draws no pictures, --bits")
 run("t.h5", "-", "--format", "rgb", "--share", "0/2", code=2, error="--share: needs a folder")
 run("t.h5", "-", "--format", "y4m", "--buffers", "depth", code=2, error="--buffers: need a folder")
+for words, what in ((["--format", "y4m"], "the pictures"), (["--pick", "1,2"], "what --pick finds")):
+    run("t.h5", "-", *words, "--report", "-", code=2, error=f"--report: standard output already takes {what}, -")
+# a camera that goes straight over what it looks at has no view there, in the one frame alone; one that float32 does not reach has none at all
+with open("over.json", "w", encoding="utf-8") as f:
+    json.dump({**look, "cameras": [{"name": "over", "eye": [0, -6, 2], "target": [0.5, 0.5, 1.5], "keys": [[0, 0, 0, 6, 1, 1, 1], [0.02, 2, 2, 6, 1, 1, 1]]},
+                                   {"name": "far", "eye": [1e200, 0, 0], "target": [0, 0, 0]}]}, f)
+run("t.h5", "bad", *SIZE, "--look", "over.json", code=3, error="over.json: cameras: at 0.01 s eye and target are one point, `up` lies along the view")
+run("t.h5", "bad", *SIZE, "--look", "over.json", "--camera", "far", code=3, error="or it stands too far away, far")
+run("t.h5", "beside", *SIZE, "--look", "over.json", "--frames", ":5", "-q")
 run("x.node", "bad", code=3, error="x.node")
 before = sorted(os.listdir("rest/png"))
 run("b.h5", "rest", *SIZE, code=2, error="exists")

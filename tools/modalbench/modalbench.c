@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modalbench: how fast the deformer is on this machine, beside its opponents. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "formats/h5/h5_util.h"
 #include "tools/common/back_ends.h"
@@ -77,6 +79,7 @@ typedef struct request {
 static modal_status read_request(tool *t, request *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    struct stat info;
     int64_t depth;
     const tool_arguments *a = &t->arguments;
     for (int i = 0; i < a->n_operands; i++) {
@@ -104,6 +107,8 @@ static modal_status read_request(tool *t, request *r, modal_error *err)
     if (r->bench.only_ours && !r->chosen[TLED_PART]) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--ours: only with tled");
     r->bench.plants = tool_value(a, "plants");
     if (r->bench.plants && !r->chosen[PLANTS_PART]) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--plants: only with plants, %s", r->bench.plants);
+    if (r->bench.plants && stat(r->bench.plants, &info) != 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cannot open, %s", r->bench.plants, strerror(errno));
+    if (r->bench.plants && !S_ISDIR(info.st_mode)) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: is a file, not a folder of plants", r->bench.plants);
     r->bench.folder = tool_value(a, "folder");
     if (!r->bench.folder) r->bench.folder = getenv("TMPDIR");
     if (!r->bench.folder || !r->bench.folder[0]) r->bench.folder = "/tmp";

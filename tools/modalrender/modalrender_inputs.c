@@ -159,6 +159,8 @@ modal_status modalrender_read_request(tool *t, modalrender_request *r, modal_err
     if (tool_value(a, "share")) MODAL_TRY(tool_share_parse(tool_value(a, "share"), &r->share, err));
     MODAL_TRY(modalrender_read_pick(a, r, err));
     if (!r->picks) MODAL_TRY(read_outputs(a, r, err));
+    if (r->to_stdout && tool_value(a, "report") && strcmp(tool_value(a, "report"), "-") == 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--report: standard output already takes %s, -", r->picks ? "what --pick finds" : "the pictures");
     r->normals_name = tool_value(a, "normals");
     MODAL_TRY(choose(a, "normals", normals + 1, 2, &which, err));
     r->normals = which == 0 ? MODAL_NORMALS_RIGID : MODAL_NORMALS_DYNAMIC;
@@ -313,8 +315,15 @@ static modal_status set_scene(modalrender_request *r, modalrender_input *in, mod
     MODAL_TRY(modal_render_scene_new(&in->scene, &scene, err));
     in->n_views = in->camera->n_keys > 0 ? in->n : 1;
     MODAL_TRY(modal_alloc(&in->views, in->n_views, sizeof *in->views, "views", err));
-    for (int64_t i = 0; i < in->n_views; i++)
-        in->views[i] = modal_render_view(in->camera, in->trajectory.times[in->start + i * in->step], &bounds, r->width, r->height);
+    for (int64_t i = 0; i < in->n_views; i++) {
+        const double t = in->trajectory.times[in->start + i * in->step];
+        modal_raster_view *v = &in->views[i];
+        *v = modal_render_view(in->camera, t, &bounds, r->width, r->height);
+        for (int k = 0; k < 3; k++) /* between keys, or where float32 ends */
+            if (!isfinite(v->origin[k]) || !isfinite(v->x[k]) || !isfinite(v->y[k]))
+                MODAL_FAIL(err, MODAL_ERROR_INPUT, "cameras: at %g s eye and target are one point, `up` lies along the view, or it stands too far away, %s",
+                           t, in->camera->name ? in->camera->name : "the first one");
+    }
 done:
     modal_render_bounds_free(&bounds);
     return status;
