@@ -4,6 +4,9 @@
 #include <string.h>
 #ifdef MODAL_HAVE_OPENEXR
 #include <openexr.h>
+#ifdef MODAL_HAVE_LIBDEFLATE
+#include <libdeflate.h>
+#endif
 #endif
 
 #include "lib/base/memory.h"
@@ -60,9 +63,76 @@ static void set_channels(exr_encode_pipeline_t *encoder, const modal_exr_channel
     }
 }
 
+/* ---- ZIP by libdeflate, in less than half the time of OpenEXR's zlib ---- */
+
+#ifdef MODAL_HAVE_LIBDEFLATE
+
+enum { LEVEL = 3 };
+
+/* What packs the chunks of a file. */
+typedef struct zip_room {
+    struct libdeflate_compressor *packer;
+    uint8_t *apart, *packed; /* [capacity] */
+    int64_t capacity;
+} zip_room;
+
+/* Even bytes, then odd ones, as differences from the byte before (OpenEXR File Layout: ZIP). */
+static void take_apart(const uint8_t *from, size_t n, uint8_t *to)
+{
+    const size_t half = (n + 1) / 2;
+    for (size_t i = 0; i < n / 2; i++) to[i] = from[2 * i], to[half + i] = from[2 * i + 1];
+    if (n % 2) to[half - 1] = from[n - 1];
+}
+
+static exr_result_t zip_chunk(exr_encode_pipeline_t *encoder)
+{
+    zip_room *room = encoder->encoding_user_data;
+    const size_t n = (size_t)encoder->packed_bytes;
+    if (!room->packer) room->packer = libdeflate_alloc_compressor(LEVEL);
+    if (room->capacity < (int64_t)n) { /* the first chunk is the largest one */
+        modal_free(&room->apart);
+        modal_free(&room->packed);
+        room->capacity = 0;
+        if (modal_alloc(&room->apart, (int64_t)n, 1, "exr", NULL) != MODAL_OK || modal_alloc(&room->packed, (int64_t)n, 1, "exr", NULL) != MODAL_OK)
+            return EXR_ERR_OUT_OF_MEMORY;
+        room->capacity = (int64_t)n;
+    }
+    if (!room->packer) return EXR_ERR_OUT_OF_MEMORY;
+    uint8_t *differences = room->packed; /* until they are packed */
+    take_apart(encoder->packed_buffer, n, differences);
+    room->apart[0] = differences[0];
+    for (size_t i = 1; i < n; i++) room->apart[i] = (uint8_t)(differences[i] - differences[i - 1] + 128);
+    encoder->compressed_bytes = libdeflate_zlib_compress(room->packer, room->apart, n, room->packed, n);
+    if (encoder->compressed_bytes == 0 || encoder->compressed_bytes == n) { /* no smaller: as it is */
+        memcpy(room->packed, encoder->packed_buffer, n);
+        encoder->compressed_bytes = n;
+    }
+    encoder->compressed_buffer = room->packed;
+    return EXR_ERR_SUCCESS;
+}
+
+static void zip_by(exr_encode_pipeline_t *encoder, zip_room *room) { encoder->encoding_user_data = room, encoder->compress_fn = zip_chunk; }
+
+static void end_zip(exr_encode_pipeline_t *encoder, zip_room *room)
+{
+    encoder->compressed_buffer = NULL; /* the room's */
+    if (room->packer) libdeflate_free_compressor(room->packer);
+    modal_free(&room->apart);
+    modal_free(&room->packed);
+}
+
+#else
+
+typedef struct zip_room { char none; } zip_room;
+static void zip_by(exr_encode_pipeline_t *encoder, zip_room *room) { (void)encoder, (void)room; }
+static void end_zip(exr_encode_pipeline_t *encoder, zip_room *room) { (void)encoder, (void)room; }
+
+#endif
+
 static exr_result_t write_rows(exr_context_t file, int part, const modal_exr_channel *channels, int n, int32_t width, int32_t height)
 {
     exr_encode_pipeline_t encoder = EXR_ENCODE_PIPELINE_INITIALIZER;
+    zip_room room = {0};
     int32_t rows = 0;
     exr_result_t code = exr_get_scanlines_per_chunk(file, part, &rows);
     for (int32_t y = 0; y < height && code == EXR_ERR_SUCCESS; y += rows) {
@@ -73,8 +143,10 @@ static exr_result_t write_rows(exr_context_t file, int part, const modal_exr_cha
         if (code != EXR_ERR_SUCCESS) break;
         set_channels(&encoder, channels, n, width, y);
         if (y == 0) code = exr_encoding_choose_default_routines(file, part, &encoder);
+        zip_by(&encoder, &room);
         if (code == EXR_ERR_SUCCESS) code = exr_encoding_run(file, part, &encoder);
     }
+    end_zip(&encoder, &room);
     exr_encoding_destroy(file, &encoder);
     return code;
 }

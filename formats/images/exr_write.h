@@ -17,7 +17,8 @@ typedef struct modal_exr_channel {
 } modal_exr_channel;
 
 /* *bytes [*length] is the file, which the caller frees with modal_free. Floats that a half cannot hold become infinite. MODAL_ERROR_MEMORY;
- * MODAL_ERROR_SYSTEM where the library is absent or fails. Thread-safe; equal bytes for equal values and one version of the library. */
+ * MODAL_ERROR_SYSTEM where the library is absent or fails. Thread-safe; equal bytes for equal values and one version of the library, or of
+ * libdeflate, which packs where the build has it. */
 modal_status modal_exr_encode(const modal_exr_channel *channels, int n_channels, int32_t width, int32_t height, uint8_t **bytes, int64_t *length,
                               modal_error *err);
 
