@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Draws coloured .ply files of `modalcurv --colour` side by side, with the lines of `--lines` where they are given:
 

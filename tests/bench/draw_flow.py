@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Draws frames of a sequence of `modaltex flow` side by side, dry parts light and wet ones dark blue:
 

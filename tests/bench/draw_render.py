@@ -115,7 +115,7 @@ def materials():
 def normals():
     """Those of the rest shape, turned, beside those of the deformed surface: angles between them where both pictures show the same triangle."""
     plant("conifer", "conifer", "--look", "--duration", "2")
-    name = look("conifer", "all.json", camera={"direction": [-0.6, 1, -0.25]})
+    name = look("conifer", "all.json", camera={"eye": [2.2, -3.2, 2.6], "target": [0.3, 0.0, 2.0], "fov": 0.42})
     panels, found = [], []
     for kind in ("rigid", "dynamic"):
         panels.append(draw("conifer", name, "--normals", kind, "--buffers", "normal,object", *(["--crease", "180"] if kind == "dynamic" else []), frame=40))

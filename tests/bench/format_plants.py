@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes docs/results/plants.md from what `modalbench plants --plants FOLDER --json FILE` measured; of several files, each of another machine, one after the other.
 usage: format_plants.py RESULTS.json... OUTPUT.md"""

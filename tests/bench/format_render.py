@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes the measured tables of docs/results/render.md: of `modalbench render --json FILE` and of tests/bench/measure_render.py --json FILE, in any number. What is between the two
 marks of a kind of machine (cpu, gpu) is replaced by the tables of the files that were measured there; the other kind's tables and all else stay. Marks that are
