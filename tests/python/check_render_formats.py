@@ -93,4 +93,17 @@ if part == "ffprobe":
                               "json", "s.y4m"], capture_output=True, text=True)
         stream = json.loads(got.stdout)["streams"][0]
         check(stream == {"width": 75, "height": 53, "pix_fmt": "yuv444p", "r_frame_rate": rate, "nb_read_frames": "11"}, stream)
+    # the film that README.md makes has the colours of the pictures
+    if shutil.which("ffmpeg"):
+        with open("look.json", "w", encoding="utf-8") as f:
+            json.dump({"look": 1, "materials": {"a": {"diffuse": [0.6, 0.1, 0.05]}}, "default": "a", "lights": [{"direction": [0, 1, -0.2]}],
+                       "background": [0.02, 0.5, 0.05]}, f)
+        words = ["t.h5", "-", "--look", "look.json", "--size", "160x120", "--shadow-size", "512", "-q", "--frames", ":2", "--format"]
+        picture = np.frombuffer(run(*words, "rgb").stdout, "u1").reshape(2, 120, 160, 3).astype(int)
+        film = ["ffmpeg", "-v", "error", "-i", "-", "-vf", "setparams=colorspace=bt709", "-pix_fmt", "yuv420p", "film.mp4"]
+        got = subprocess.run(film, input=run(*words, "y4m").stdout, capture_output=True)
+        check(got.returncode == 0, got.stderr)
+        shown = subprocess.run(["ffmpeg", "-v", "error", "-i", "film.mp4", "-pix_fmt", "rgb24", "-f", "rawvideo", "-"], capture_output=True).stdout
+        apart = (np.frombuffer(shown, "u1").reshape(picture.shape) - picture).mean((0, 1, 2))
+        check((np.abs(apart) < 4).all(), "colours of the film", apart)
 print(f"modalrender {part}: all as it should be")

@@ -87,7 +87,7 @@ static const tool_program program = {
                 "modalrender basis.h5 modes --modes 0-3 --amplitude 10%\n"
                 "modalrender ring.h5 out --frames 0 --shadow hard --buffers depth,normal,object\n"
                 "modalrender ring.h5 - --pick 480,270,15 --camera front --look ring.json\n"
-                "modalrender ring.h5 - --format y4m | ffmpeg -i - ring.mp4",
+                "modalrender ring.h5 - --format y4m | ffmpeg -i - -vf setparams=colorspace=bt709 ring.mp4",
     .print_versions = print_versions,
 };
 
