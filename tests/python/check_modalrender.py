@@ -267,6 +267,11 @@ run("t.h5", "-", "--format", "rgb", "--share", "0/2", code=2, error="--share: ne
 run("t.h5", "-", "--format", "y4m", "--buffers", "depth", code=2, error="--buffers: need a folder")
 for words, what in ((["--format", "y4m"], "the pictures"), (["--pick", "1,2"], "what --pick finds")):
     run("t.h5", "-", *words, "--report", "-", code=2, error=f"--report: standard output already takes {what}, -")
+master, terminal = os.openpty()
+got = subprocess.run([tools / "modalrender", "t.h5", "-", "--format", "rgb", *SIZE], stdout=terminal, stderr=subprocess.PIPE)
+check(got.returncode == 2 and got.stderr == b"modalrender: OUT: standard output is a terminal, -\n", got)
+os.close(master)
+os.close(terminal)
 # a camera that goes straight over what it looks at has no view there, in the one frame alone; one that float32 does not reach has none at all
 with open("over.json", "w", encoding="utf-8") as f:
     json.dump({**look, "cameras": [{"name": "over", "eye": [0, -6, 2], "target": [0.5, 0.5, 1.5], "keys": [[0, 0, 0, 6, 1, 1, 1], [0.02, 2, 2, 6, 1, 1, 1]]},

@@ -5,6 +5,7 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "formats/basis/basis_h5.h"
 #include "formats/h5/h5_util.h"
@@ -116,6 +117,7 @@ static modal_status read_outputs(const tool_arguments *a, modalrender_request *r
     if (streams != r->to_stdout)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, streams ? "--format: %s goes to standard output, OUT must be -" : "--format: %s needs a folder, OUT is -",
                    modalrender_format_names[format]);
+    if (streams && isatty(STDOUT_FILENO)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "OUT: standard output is a terminal, -");
     MODAL_TRY(parse_buffers(tool_value(a, "buffers"), r, err));
     for (int i = 0; i < MODAL_RENDER_BUFFERS; i++) any |= r->buffers[i];
     if (r->to_stdout && any) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--buffers: need a folder, OUT is -");
