@@ -56,6 +56,8 @@ typedef struct opened_stage {
     int32_t rows;                    /* of the picture, whose layers are made at once */
     float *before;                   /* [n_points, 3] of the last frame of the batch before, `held`; NULL: no motion is wanted */
     int64_t held;
+    int64_t n_drawn; /* frames */
+    int measures;    /* the passes of this one */
 } opened_stage;
 
 static int draws_shadows(const modal_render_stage *s) { return s->shadows != MODAL_SHADOW_NONE && s->scene->n_maps > 0; }
@@ -377,12 +379,27 @@ done:
     return status;
 }
 
+/* Whether the frame's passes are measured. */
+static modal_status begin_passes(opened_stage *o, modal_stream *stream, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_render_times *times = o->stage->times;
+    const int64_t frame = o->n_drawn++;
+    o->measures = times && (o->device.shares_memory || (frame >= times->waits_from && frame < times->waits_to));
+    if (!o->measures) return MODAL_OK;
+    MODAL_TRY(modal_device_stream_wait(&o->device, stream, err)); /* the deformer's work is none of a pass */
+#pragma omp atomic
+    times->n_measured++;
+done:
+    return status;
+}
+
 /* The pass that began at *since and has queued its work in `stream` is over. On a CPU that is done. Stages of several devices add to the same times. */
 static modal_status end_pass(const opened_stage *o, modal_stream *stream, modal_render_pass pass, double *since, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_render_times *times = o->stage->times;
-    if (!times || (!o->device.shares_memory && !times->waits)) return MODAL_OK;
+    if (!o->measures) return MODAL_OK;
     MODAL_TRY(modal_device_stream_wait(&o->device, stream, err));
     const double at = modal_seconds(), taken = at - *since;
 #pragma omp atomic
@@ -464,7 +481,7 @@ static modal_status queue_frame(opened_stage *o, modal_stream *stream, modal_sha
 {
     modal_status status = MODAL_OK;
     const modal_render_stage *s = o->stage;
-    if (s->times && s->times->waits) MODAL_TRY(modal_device_stream_wait(&o->device, stream, err)); /* the deformer's work is none of a pass */
+    MODAL_TRY(begin_passes(o, stream, err));
     double since = modal_seconds();
     const int two_pass = s->scene->n_blended && s->transparency == MODAL_RENDER_TWO_PASS;
     const modal_raster_task draw = {.mesh = shade->mesh, .view = shade->view, .width = s->width, .height = s->height, .samples = s->samples,

@@ -42,7 +42,8 @@ extern const char *const modal_render_pass_names[MODAL_RENDER_PASSES];
 typedef struct modal_render_times {
     int64_t n_frames, n_tiles; /* n_tiles: parts in which frames' layers were made */
     double seconds[MODAL_RENDER_PASSES];
-    int waits; /* of the caller: not 0: passes of a GPU are waited for and measured, none beside another */
+    int64_t n_measured;    /* frames that `seconds` are of: on a CPU all */
+    int64_t waits_from, waits_to; /* of the caller: passes of frames [from, to) that a GPU draws are waited for and measured, none beside another */
     uint64_t sources[MODAL_SHADE_SOURCES]; /* samples by what they were looked up in, where there are octree textures; added when a stage is closed */
 } modal_render_times;
 

@@ -230,7 +230,7 @@ static modal_status open_frames(plant_bench *p, const modal_basis *basis, way ho
     modal_array normals = {.name = "Normals", .components = 3, .unit = "1", .source = MODAL_FROM_NORMALS};
     p->deformer = modal_deformer_delete(p->deformer);
     p->plan = (modal_frame_plan){0};
-    p->times = (modal_render_times){.waits = 1};
+    p->times = (modal_render_times){.waits_to = INT64_MAX};
     p->stage = (modal_render_stage){.scene = &p->drawn, .views = &p->view, .n_views = 1, .step = 1, .width = p->width, .height = p->height, .samples = 4,
                                     .shadows = MODAL_SHADOW_VSM, .shadow_size = p->shadow_size, .shadow_radius = RADIUS, .bleeding = 0.2,
                                     .most_fragments = 1, .times = how == MEASURED ? &p->times : NULL, .positions = 0, .normals = 1};

@@ -205,6 +205,7 @@ for name, all_round in (("look.json", False), ("lined.json", True)):
 run("t.h5", "nothing", "--format", "null", "--frames", 0, *SIZE, "-q", "--backend", "cpu", "--report", "passes.json")
 report = json.load(open("passes.json", encoding="utf-8"))
 passes = report["pass_ms"]
+check(report["pass_frames"] == 1, report)
 check(set(passes) == {"normals", "shadows", "visibility", "layers", "shading"} and passes["layers"] == 0, passes)
 check(all(passes[name] > 0 for name in ("shadows", "visibility", "shading")) and sum(passes.values()) < 1e3 * report["seconds"], "ms a pass", passes)
 check(not os.path.exists("nothing"), "--format null wrote something")

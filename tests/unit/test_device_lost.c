@@ -145,8 +145,17 @@ static modal_status take(void *self, int64_t first, modal_frames *frames, modal_
     return MODAL_OK;
 }
 
-/* All frames, on a device that is opened for it. */
-static modal_status draw(scene *s, modal_error *err)
+/* A stage whose device is taken for one with memory of its own: it does what it does on a GPU. */
+static modal_frame_stage pictures;
+static modal_status open_apart(const void *self, const modal_device *device, int64_t most_frames, void **opened, modal_error *err)
+{
+    modal_device apart = *device;
+    apart.shares_memory = 0;
+    return pictures.open(self, &apart, most_frames, opened, err);
+}
+
+/* All frames, on a device that is opened for it. times: where passes are measured as on a GPU; or NULL. */
+static modal_status draw(scene *s, modal_render_times *times, modal_error *err)
 {
     static const modal_array points = {.name = "Points", .components = 3, .unit = "m", .source = MODAL_FROM_POSITIONS},
                              normals = {.name = "Normals", .components = 3, .unit = "1", .source = MODAL_FROM_NORMALS};
@@ -159,7 +168,7 @@ static modal_status draw(scene *s, modal_error *err)
     const int wedges = s->drawn.wedges.creases.corners != NULL;
     modal_render_stage stage = {.scene = &s->drawn, .views = &s->view, .n_views = 1, .step = 1, .width = WIDTH, .height = HEIGHT, .samples = 4,
                                 .shadows = MODAL_SHADOW_VSM, .shadow_size = 64, .shadow_radius = 2, .bleeding = 0.2, .shadow_alpha = 0.5,
-                                .most_fragments = 1 << 16, .positions = 0, .normals = wedges ? -1 : 2};
+                                .most_fragments = 1 << 16, .times = times, .positions = 0, .normals = wedges ? -1 : 2};
     const modal_frame_step step = {s, take};
     s->taken = 0;
     picture.source = MODAL_FROM_STAGES;
@@ -167,7 +176,10 @@ static modal_status draw(scene *s, modal_error *err)
     MODAL_TRY(modal_frame_plan_add(&plan, &points, 0, MODAL_ON_DEVICE, err));
     MODAL_TRY(modal_frame_plan_add(&plan, &picture, WIDTH * HEIGHT, MODAL_TAKEN, err));
     if (!wedges) MODAL_TRY(modal_frame_plan_add(&plan, &normals, 0, MODAL_ON_DEVICE, err));
-    plan.stages[plan.n_stages++] = modal_render_stage_of(&stage);
+    pictures = modal_render_stage_of(&stage);
+    plan.stages[plan.n_stages] = pictures;
+    if (times) plan.stages[plan.n_stages].open = open_apart;
+    plan.n_stages++;
     const modal_deform_request request = {.back_end = "cpu", .normals = wedges ? MODAL_NORMALS_NONE : MODAL_NORMALS_DYNAMIC, .stored_order = 1,
                                           .n_frames = FRAMES, .n_made = 2, .plan = &plan};
     MODAL_TRY(modal_deformer_new(&deformer, &s->basis, &request, err));
@@ -188,7 +200,7 @@ static void lose(const char *look, double crease)
     assert_non_null(whole);
     if (make_scene(s, look, crease, &err) != MODAL_OK) fail_msg("%s", err.message);
     calls = 0, lost_from = INT64_MAX;
-    if (draw(s, &err) != MODAL_OK) fail_msg("%s", err.message);
+    if (draw(s, NULL, &err) != MODAL_OK) fail_msg("%s", err.message);
     memcpy(whole->pictures, s->pictures, sizeof s->pictures);
     const int64_t all = calls;
     assert_true(all > 8 * FRAMES && s->taken == FRAMES);
@@ -196,14 +208,14 @@ static void lose(const char *look, double crease)
         memset(&err, 0, sizeof err);
         memset(s->pictures, 0, sizeof s->pictures);
         calls = 0, lost_from = n;
-        const modal_status status = draw(s, &err);
+        const modal_status status = draw(s, NULL, &err);
         if (status != MODAL_ERROR_SYSTEM || !strstr(err.message, LOST))
             fail_msg("lost at call %lld of %lld: %d, %s", (long long)n, (long long)all, status, err.message);
         assert_true(s->taken < FRAMES); /* and what was taken before is what it is */
         assert_memory_equal(s->pictures, whole->pictures, (size_t)s->taken * sizeof *s->pictures);
     }
     calls = 0, lost_from = all + 1;
-    assert_int_equal(draw(s, &err), MODAL_OK);
+    assert_int_equal(draw(s, NULL, &err), MODAL_OK);
     assert_memory_equal(s->pictures, whole->pictures, sizeof s->pictures);
     free_scene(s);
     free(s);
@@ -232,8 +244,38 @@ static void test_blended(void **state)
     lose(LOOK("\"alpha\": \"blend\", \"opacity\": 0.6"), -1.0);
 }
 
+/* Passes of a GPU are measured in the frames that are asked for, and in no other; the pictures are the same. */
+static void test_measured(void **state)
+{
+    static const char *const looks[] = {LOOK("\"diffuse\": [0.5, 0.4, 0.3]"), LOOK("\"alpha\": \"blend\", \"opacity\": 0.6")};
+    (void)state;
+    calls = 0, lost_from = INT64_MAX;
+    for (int blended = 0; blended < 2; blended++) {
+        modal_error err = {0};
+        scene *s = calloc(1, sizeof *s), *whole = calloc(1, sizeof *whole);
+        assert_non_null(s);
+        assert_non_null(whole);
+        if (make_scene(s, looks[blended], -1.0, &err) != MODAL_OK || draw(s, NULL, &err) != MODAL_OK) fail_msg("%s", err.message);
+        memcpy(whole->pictures, s->pictures, sizeof s->pictures);
+        for (int64_t end = 0; end <= 4; end += 2) { /* none, none after the second, two */
+            modal_render_times times = {.waits_from = 2, .waits_to = end};
+            memset(s->pictures, 0, sizeof s->pictures);
+            if (draw(s, &times, &err) != MODAL_OK) fail_msg("%s", err.message);
+            assert_memory_equal(s->pictures, whole->pictures, sizeof s->pictures);
+            assert_int_equal(times.n_frames, FRAMES);
+            assert_int_equal(times.n_measured, end == 4 ? 2 : 0);
+            for (int pass = MODAL_PASS_SHADOWS; pass < MODAL_RENDER_PASSES; pass++)
+                assert_true((times.seconds[pass] > 0.0) == (end == 4 && (blended || pass != MODAL_PASS_LAYERS)));
+        }
+        free_scene(s);
+        free(s);
+        free(whole);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_opaque), cmocka_unit_test(test_hard_edges), cmocka_unit_test(test_blended)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_opaque), cmocka_unit_test(test_hard_edges), cmocka_unit_test(test_blended),
+                                       cmocka_unit_test(test_measured)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
