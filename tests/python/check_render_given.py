@@ -117,7 +117,7 @@ for words, code, error in (
         (["n.h5", "--normals", "rigid"], 2, "--normals: frames that are given have no rigid frames"),
         (["n.h5", "--basis", "b.h5"], 2, "--basis: is not for frames that are given"), (["n.h5", "--modes", "0"], 2, "--modes, --amplitude: of a basis, but this is none"),
         (["n.h5", "--look", "other.json"], 3, "objects"), (["n.h5", "--memory-limit", "100K"], 4, "--memory-limit: one frame needs"),
-        (["n.h5", "--frames", "3"], 2, "--frames")):
+        (["n.h5", "--backend", "cpu,cpu"], 2, "--backend: frames that are given are drawn by one device, cpu,cpu"), (["n.h5", "--frames", "3"], 2, "--frames")):
     run(words[0], "bad", *SIZE, *words[1:], code=code, error=error)
     check(not os.path.exists("bad"), words, "left something")
 print("modalrender of given frames: all as it should be")

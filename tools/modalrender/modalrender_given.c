@@ -37,6 +37,8 @@ static modal_status refuse_options(const tool *t, const modalrender_request *r, 
         return modal_error_set(err, MODAL_ERROR_USAGE, "--basis: is not for frames that are given, %s", r->input);
     if (r->normals != MODAL_NORMALS_DYNAMIC)
         return modal_error_set(err, MODAL_ERROR_USAGE, "--normals: frames that are given have no rigid frames, %s", r->normals_name);
+    if (strchr(r->back_end, ',') || strcmp(r->back_end, "cuda:all") == 0)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--backend: frames that are given are drawn by one device, %s", r->back_end);
     return MODAL_OK;
 }
 
