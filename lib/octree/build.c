@@ -18,7 +18,7 @@ enum { BORDER = 2, LEFT = 5 }; /* lattice steps before the surface, and before a
 typedef struct cell_set {
     modal_bricks bricks;
     uint64_t last_key; /* of the block that was used last */
-    int64_t last, n_flat;
+    int64_t last, n_flat, n_met; /* triangles of cells, each counted in every cell */
     modal_status status;
     modal_error err;
 } cell_set;
@@ -29,6 +29,7 @@ static void add_run(void *context, int axis, int64_t u, int64_t v, int64_t first
     uint32_t c[3];
     c[(axis + 1) % 3] = (uint32_t)u;
     c[(axis + 2) % 3] = (uint32_t)v;
+    set->n_met += last - first + 1;
     for (int64_t w = first; w <= last && set->status == MODAL_OK; w++) {
         c[axis] = (uint32_t)w;
         const uint64_t key = modal_morton(c[0] >> 2, c[1] >> 2, c[2] >> 2);
@@ -43,7 +44,7 @@ static void add_run(void *context, int axis, int64_t u, int64_t v, int64_t first
 
 /* Cells, one set for each thread. */
 static modal_status make_cells(const modal_octree_request *r, const modal_octree_frame *frame, double margin, modal_bricks *cells, int64_t *n_flat,
-                               modal_error *err)
+                               int64_t *n_met, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int n_sets = omp_get_max_threads();
@@ -68,7 +69,7 @@ static modal_status make_cells(const modal_octree_request *r, const modal_octree
         set->n_flat += !modal_overlap_runs(p, -margin, 1 + margin, add_run, set);
     }
     if (stopped) MODAL_FAIL(err, MODAL_ERROR_INTERRUPTED, "cells: interrupted");
-    *n_flat = 0;
+    *n_flat = *n_met = 0;
     for (int i = 0; i < n_sets; i++) {
         if (sets[i].status != MODAL_OK) {
             *err = sets[i].err;
@@ -76,6 +77,7 @@ static modal_status make_cells(const modal_octree_request *r, const modal_octree
             goto done;
         }
         *n_flat += sets[i].n_flat;
+        *n_met += sets[i].n_met;
         MODAL_TRY(modal_bricks_add(cells, &sets[i].bricks, err));
     }
 done:
@@ -210,17 +212,25 @@ modal_status modal_octree_neighbours(const modal_octree *o, double *mean, modal_
     return MODAL_OK;
 }
 
-/* Bytes that the octree and what it is made with will take. Blocks: of samples. */
-static double bytes_of(const modal_octree_request *r, double n_samples, double n_bricks)
+/* What is counted, or guessed: blocks of samples; triangles of cells. */
+typedef struct sizes {
+    double samples, bricks, cells, met;
+} sizes;
+
+/* Bytes that the octree and what it is made with will take. With neighbours: beside the finished octree all of modal_sheets and the shares of areas. */
+static double bytes_of(const modal_octree_request *r, const sizes *n)
 {
-    const double nodes = 8 * n_bricks; /* no more than that below the blocks, and few above them */
-    return n_samples * (8 + 1 + (double)modal_octree_value_bytes(r->channels) + 12 + 8) + nodes * 32 + 40 * n_bricks;
+    enum { WHILE_BUILDING = 1 + 8, LINKS = 17 }; /* bytes a sample; links of a piece: as many in a plane, 13 where triangles are small */
+    const double nodes = 8 * n->bricks;          /* no more than that below the blocks, and few above them */
+    const double tree = n->samples * (8 + (double)modal_octree_value_bytes(r->channels) + 12) + nodes * 32 + 40 * n->bricks;
+    const double sheets = 16 * n->samples + (4 + 8 + 4 + 8 + 4 * LINKS + 64) * n->cells + 8 * n->met + 84 * (double)r->n_triangles;
+    return tree + fmax(WHILE_BUILDING * n->samples, r->neighbours ? sheets : 0);
 }
 
 /* about: "about ", or nothing where the numbers are exact. */
-static modal_status check_memory(const modal_octree_request *r, const char *about, double n_samples, double n_bricks, modal_error *err)
+static modal_status check_memory(const modal_octree_request *r, const char *about, const sizes *n, modal_error *err)
 {
-    const double bytes = bytes_of(r, n_samples, n_bricks);
+    const double bytes = bytes_of(r, n), n_samples = n->samples;
     if (n_samples >= MODAL_OCTREE_MOST)
         return modal_error_set(err, MODAL_ERROR_MEMORY, "%s%.0f samples, at most %d; a resolution of %.0f has room", about, n_samples,
                                MODAL_OCTREE_MOST - 1, floor((double)r->resolution * sqrt(MODAL_OCTREE_MOST / n_samples) / 2));
@@ -242,8 +252,9 @@ static modal_status check_before(const modal_octree_request *r, const modal_octr
     const int more = modal_octree_bits(o) - COARSE;
     const modal_octree_frame frame = {r->positions, {o->origin[0], o->origin[1], o->origin[2]}, ldexp(1.0, COARSE) / o->size};
     modal_bricks cells = {0};
-    int64_t n_flat = 0;
+    int64_t n_flat = 0, n_met = 0;
     double area = 0, coarse; /* in cells of the coarse lattice */
+    sizes guess = {0};
     if (more <= 0) return MODAL_OK;
     for (int64_t t = 0; t < r->n_triangles; t++) {
         double p[9], e[2][3], n[3];
@@ -252,12 +263,16 @@ static modal_status check_before(const modal_octree_request *r, const modal_octr
         modal_cross(e[0], e[1], n);
         area += sqrt(modal_dot(n, n)) / 2;
     }
-    if (check_memory(r, "", ldexp(area, 2 * more) / SLACK, 0, NULL) == MODAL_OK) return MODAL_OK;
-    MODAL_TRY(make_cells(r, &frame, modal_octree_margin(o), &cells, &n_flat, err));
+    guess.samples = ldexp(area, 2 * more) / SLACK;
+    if (check_memory(r, "", &guess, NULL) == MODAL_OK) return MODAL_OK;
+    MODAL_TRY(make_cells(r, &frame, modal_octree_margin(o), &cells, &n_flat, &n_met, err));
     MODAL_TRY(modal_bricks_finish(&cells, err));
     coarse = fmin(2.5 * area, 1.5 * (double)cells.first[cells.n]); /* samples, of smooth surfaces */
-    if (check_memory(r, "", ldexp(fmin(area, coarse), 2 * more) / SLACK, 0, NULL) != MODAL_OK)
-        MODAL_TRY(check_memory(r, "about ", ldexp(coarse, 2 * more), ldexp(coarse, 2 * more) / SAMPLES_OF_BRICK, err));
+    guess.samples = ldexp(fmin(area, coarse), 2 * more) / SLACK;
+    if (check_memory(r, "", &guess, NULL) == MODAL_OK) goto done;
+    const double samples = ldexp(coarse, 2 * more);
+    guess = (sizes){samples, samples / SAMPLES_OF_BRICK, samples / 2, samples / 2};
+    MODAL_TRY(check_memory(r, "about ", &guess, err));
 done:
     modal_bricks_free(&cells);
     return status;
@@ -291,6 +306,7 @@ modal_status modal_octree_build(const modal_octree_request *r, modal_octree *o, 
     modal_bricks cells = {0}, samples = {0};
     modal_octree_frame frame = {0};
     uint8_t *begins = NULL;
+    int64_t n_met = 0;
     *o = (modal_octree){.side = r->side, .channels = r->channels, .n_triangles = r->n_triangles, .depth = 1};
     while ((int64_t)1 << modal_octree_bits(o) < r->resolution || modal_octree_bits(o) < 3) o->depth++;
     if (modal_octree_bits(o) > MODAL_OCTREE_BITS)
@@ -300,7 +316,7 @@ modal_status modal_octree_build(const modal_octree_request *r, modal_octree *o, 
     frame = (modal_octree_frame){r->positions, {o->origin[0], o->origin[1], o->origin[2]}, ldexp(1.0, modal_octree_bits(o)) / o->size};
     const double margin = modal_octree_margin(o);
     MODAL_TRY(check_before(r, o, err));
-    MODAL_TRY(make_cells(r, &frame, margin, &cells, n_flat, err));
+    MODAL_TRY(make_cells(r, &frame, margin, &cells, n_flat, &n_met, err));
     if (cells.n == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "the surface has no area");
     MODAL_TRY(modal_bricks_add(&samples, &cells, err));
     for (int axis = 0; axis < 3; axis++) MODAL_TRY(modal_bricks_widen(&samples, axis, err));
@@ -308,8 +324,9 @@ modal_status modal_octree_build(const modal_octree_request *r, modal_octree *o, 
     MODAL_TRY(modal_bricks_finish(&samples, err));
     o->n_samples = samples.first[samples.n];
     o->n_cells = cells.first[cells.n];
-    MODAL_TRY(check_memory(r, "", (double)o->n_samples, (double)samples.n, err));
-    if (r->planned) r->planned(r->planned_to, o->n_samples, bytes_of(r, (double)o->n_samples, (double)samples.n));
+    const sizes n = {(double)o->n_samples, (double)samples.n, (double)o->n_cells, (double)n_met};
+    MODAL_TRY(check_memory(r, "", &n, err));
+    if (r->planned) r->planned(r->planned_to, o->n_samples, bytes_of(r, &n));
     MODAL_TRY(modal_alloc(&o->keys, o->n_samples, sizeof *o->keys, "samples", err));
     MODAL_TRY(modal_alloc(&begins, o->n_samples, 1, "samples", err));
     list_samples(&cells, &samples, o->keys, begins);

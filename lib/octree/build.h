@@ -14,6 +14,7 @@ typedef struct modal_octree_request {
     int side;                 /* 2, 4 or 8 */
     int64_t resolution;       /* lattice points a side, at least; a power of `side` is taken. 8 to 2^MODAL_OCTREE_BITS */
     modal_octree_channels channels;
+    int neighbours;           /* modal_sheets_make and modal_octree_connect come next: memory is planned for them, too */
     int64_t memory_limit;     /* bytes that may be taken, 0: any */
     const modal_progress *progress; /* or NULL */
     void (*planned)(void *to, int64_t n_samples, double bytes); /* or NULL: called once what will be made is known, before memory is taken for it */

@@ -59,6 +59,7 @@ static modal_status read_options(const tool *t, modal_octree_request *r, int64_t
     if (kind == MODAL_OCTREE_CHANNELS) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--channels: not rgba8, float or float3, %s", channels);
     r->channels = (modal_octree_channels)kind;
     MODAL_TRY(tool_integer(a, "shape", 0, INT32_MAX, shape, err));
+    r->neighbours = tool_count(a, "neighbours") > 0;
     MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
 done:
     return status;
@@ -148,7 +149,7 @@ int modaltex_build(int argc, char **argv)
         goto done;
     }
     tool_stage(&t, "tree", tool_seconds() - start, -1);
-    if (tool_count(&t.arguments, "neighbours")) MODAL_TRY(connect(&t, &surface, &file.octree, &err));
+    if (request.neighbours) MODAL_TRY(connect(&t, &surface, &file.octree, &err));
     start = tool_seconds();
     MODAL_TRY(tool_add_input(from, &inputs, &used, &room, &err));
     MODAL_TRY(modal_provenance_append(&file.provenance, &file.n_provenance, "modaltex build", tool_version(), t.command_line, inputs, "cpu", &err));
