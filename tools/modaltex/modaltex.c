@@ -38,8 +38,8 @@ static const tool_program program = {
     .name = "modaltex",
     .summary = "looks and textures: materials and images of what moves",
     .usage = "look [options] MODEL.obj|MODEL.mtl|MODEL.glb LOOK.json\npack [options] LOOK.json|MODEL.obj|MODEL.mtl|MODEL.glb OUT.h5\n"
-             "build [options] BASIS|SURFACE TEX.h5\npaint [options] TEX.h5 LAYERS.json OUT.h5\nsample [options] TEX.h5 BASIS|SURFACE OUT.ply\n"
-             "flow [options] TRAJ.h5 TEX.h5 OUT\n"
+             "build [options] BASIS|SURFACE TEX.h5\npaint [options] TEX.h5 LAYERS.json OUT.h5\n"
+             "sample [options] TEX.h5 BASIS|SURFACE|POINTS.csv OUT.ply|OUT.csv\nflow [options] TRAJ.h5 TEX.h5 OUT\n"
              "bake [options] TEX.h5 BASIS|SURFACE OUT.png",
     .words = MODALTEX_COMMANDS,
     .options = every_option,
