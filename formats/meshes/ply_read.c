@@ -334,11 +334,14 @@ static modal_status add_colour(ply_reader *reader, const ply_element *element, c
         if (property->role >= RED && property->role <= ALPHA && scale[property->role] == 0) return MODAL_OK;
     }
     const int64_t at = 4 * (surface->n_vertices - 1);
+    int clamped = 0;
     MODAL_TRY(modal_grow(&surface->colours, &reader->colour_capacity, at + 4, 1, "colours", reader->text.err));
     for (int k = 0; k < 4; k++) {
         const double value = k == 3 && scale[ALPHA] == 0 ? 255 : scale[RED + k] * values[RED + k];
         surface->colours[at + k] = (uint8_t)lrint(value < 0 ? 0 : value > 255 ? 255 : value);
+        clamped |= value < -0.5 || value > 255.5; /* less is rounding */
     }
+    surface->n_clamped += clamped;
 done:
     return status;
 }

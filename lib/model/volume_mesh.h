@@ -129,6 +129,7 @@ typedef struct modal_surface_mesh {
     int32_t *triangle_normal; /* [n_triangles, 3] corners with the same number had the same normal (vn of .obj), numbered from 0 by their first corner;
                                  or NULL */
     uint8_t *colours;     /* [n_vertices, 4] red green blue alpha as sRGB (.ply), or NULL */
+    int64_t n_clamped;    /* vertices whose colour, of floats, is not in 0 to 1 */
     int32_t n_parts;
     char **part_names;      /* [n_parts] named parts of the surface, or NULL */
     int32_t *triangle_part; /* [n_triangles] index of a part, -1 = in none; or NULL where n_parts is 0 */

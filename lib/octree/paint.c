@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/memory.h"
 #include "lib/octree/paint_parts.h"
 #include "lib/texture/mips.h"
 
@@ -108,8 +109,11 @@ static void paint_solid(modal_octree *o, const modal_layer *layer)
 }
 
 /* A stroke's cover falls from its opacity at the centre to nothing at the radius, smoothly. */
-static void paint_strokes(modal_octree *o, const modal_layer *layer)
+static modal_status paint_strokes(modal_octree *o, const modal_layer *layer, modal_layer_counts *counts, modal_error *err)
 {
+    uint8_t *reached = NULL; /* [n_strokes] */
+    const modal_status status = modal_alloc_zero(&reached, layer->n_strokes, 1, "strokes", err);
+    if (status != MODAL_OK) return status;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < o->n_samples; i++) {
         double x[3];
@@ -119,9 +123,15 @@ static void paint_strokes(modal_octree *o, const modal_layer *layer)
             double square = 0;
             for (int k = 0; k < 3; k++) square += (x[k] - stroke->centre[k]) * (x[k] - stroke->centre[k]);
             const double left = 1 - square / (stroke->radius * stroke->radius);
-            if (left > 0) blend(o, i, stroke->value, layer->opacity * stroke->opacity * left * left);
+            if (!(left > 0)) continue;
+#pragma omp atomic write
+            reached[s] = 1;
+            blend(o, i, stroke->value, layer->opacity * stroke->opacity * left * left);
         }
     }
+    for (int64_t s = 0; s < layer->n_strokes; s++) counts->n_missed += !reached[s];
+    modal_free(&reached);
+    return MODAL_OK;
 }
 
 static void paint_colours(modal_octree *o, const modal_layer *layer, const modal_surface_mesh *at)
@@ -180,7 +190,7 @@ modal_status modal_octree_paint(modal_octree *o, const modal_layer *layer, const
     const modal_status status = check(o, layer, in, err);
     if (status != MODAL_OK) return status;
     switch (layer->kind) {
-    case MODAL_LAYER_STROKES: paint_strokes(o, layer); return MODAL_OK;
+    case MODAL_LAYER_STROKES: return paint_strokes(o, layer, counts, err);
     case MODAL_LAYER_COLOURS: paint_colours(o, layer, in->coloured); return MODAL_OK;
     case MODAL_LAYER_IMAGE: modal_paint_image_layer(o, layer, in, counts); return MODAL_OK;
     case MODAL_LAYER_TRIPLANAR: return modal_paint_triplanar(o, layer, in, err);

@@ -18,9 +18,10 @@ typedef struct modal_layer_inputs {
     const modal_paint *images;         /* image: one; triplanar: three, along x, y, z; with levels, texels and `linear` */
 } modal_layer_inputs;
 
-/* Samples that a layer did not do what one may expect of. */
+/* What a layer did not do what one may expect of: samples, unless said. */
 typedef struct modal_layer_counts {
     int64_t n_outside;    /* whose uv is outside of [0, 1]: it is wrapped */
+    int64_t n_missed;     /* of strokes: that reach no sample */
     int64_t n_turned;     /* next to what faces away on the finer surface: they have the normal of their own */
 } modal_layer_counts;
 

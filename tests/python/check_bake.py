@@ -401,6 +401,8 @@ def check_refused():
     write_obj("far.obj", points, faces, uv * 1e9, faces)
     run("modaltex", "bake", "t.h5", "far.obj", "x.png", "--allow-overlap", code=3, says="far.obj: triangle ")
     write_obj("moved.obj", points + 0.001, faces, uv, faces)
+    write_obj("dot.obj", points, faces, uv * 0, faces)
+    run("modaltex", "bake", "t.h5", "dot.obj", "x.png", code=3, says=f"dot.obj: no texel shows the surface; triangles without area in the image: {len(faces)}")
     run("modaltex", "bake", "t.h5", "moved.obj", "x.png", code=3, says="moved.obj: another surface")
     run("modaltex", "bake", "t.h5", "moved.obj", "moved.png", "--size", 64, "--other-surface")
     run("modaltex", "bake", "t.h5", "bare.obj", "x.obj", code=2, says="OUT.png: no name of a .png, x.obj")

@@ -95,6 +95,7 @@ def check_restart():
         must(all((k["flow"][name][:] == c["flow"][name][:]).all() for name in ("liquid", "wetness", "dirt")), "states")
         must(all(abs(k["flow"].attrs[name] - c["flow"].attrs[name]) <= 1e-15 for name in ("initial", "added", "evaporated")), "balances")
     run("modaltex", "flow", "t.h5", "tex.h5", "none", "--restart", "k.h5", code=3, says="no frame comes after its time")
+    run("modaltex", "flow", "t.h5", "tex.h5", "none", "--restart", "absent.h5", code=3, says="absent.h5: cannot open")
     run("modaltex", "flow", "t.h5", "tex.h5", "none", "--restart", "tex.h5", code=3, says="tex.h5: has no state of a flow")
     run("modaltex", "flow", "t.h5", "other.h5", "none", "--restart", "k.h5", code=3, says="k.h5: of another texture than other.h5")
 

@@ -93,6 +93,13 @@ def check_values(points, faces):
         validate("f.h5")
     got = run("modaltex", "sample", "f.h5", "far.ply", "v.ply", "-f")
     must("warning: 3 of 3 vertices are outside of the texture, they get 0" in got.stderr and (read_ply("v.ply")["value_x"] == 0).all(), got.stderr)
+    places = [[*more[5]], [50, 0, 0], [*more[6]]]
+    json_file("places.csv", "x,y,z\n" + "".join("%.17g,%.17g,%.17g\n" % tuple(p) for p in places))
+    for out in ("p.csv", "p.ply"):
+        got = run("modaltex", "sample", "f.h5", "places.csv", out, "--outside", 7, says="1 of 3 vertices are outside of the texture, they get 7")
+    rows, v = np.loadtxt("p.csv", delimiter=",", skiprows=1), read_ply("p.ply")
+    must((rows[:, :3] == places).all() and np.abs(rows[[0, 2], 4] - more[5:7] @ [1, 2, -1]).max() < 2e-6 and (rows[1, 3:] == 7).all(), "points", rows)
+    must((np.stack([v["value_x"], v["value_y"], v["value_z"]], 1) == rows[:, 3:].astype("f4")).all() and b"face" not in open("p.ply", "rb").read(), "as .ply")
     for footprint in (0, 0.05):
         got = run("modaltex", "sample", "f.h5", "far.ply", "v.ply", "-f", "--outside", -2.5, "--footprint", footprint)
         must("they get -2.5" in got.stderr and (read_ply("v.ply")["value_z"] == -2.5).all(), got.stderr)
@@ -513,6 +520,10 @@ def check_refused(points, faces):
     run("modaltex", "build", "s.ply", "x.h5", "--channels", "rgb", code=2, says="--channels: not rgba8, float or float3, rgb")
     run("modaltex", "build", "s.ply", "x.h5", "--resolution", 1024, "--memory-limit", "1M", code=4, says="; a resolution of 32 needs about ")
     run("modaltex", "build", "s.ply", "fits.h5", "--resolution", 32, "--memory-limit", "1M")
+    run("modaltex", "build", "s.ply", "plan.h5", "--resolution", 128, "--report", "r.json")
+    planned = json.load(open("r.json", encoding="utf-8"))["planned_bytes"]
+    run("modaltex", "build", "s.ply", "x.h5", "--resolution", 128, "--neighbours", "--memory-limit", int(2 * planned), code=4, says="; a resolution of 64 needs about ")
+    run("modaltex", "build", "s.ply", "plan.h5", "--resolution", 128, "--memory-limit", int(2 * planned), "-f")
     # what is far too large is refused before it is counted
     run("modaltex", "build", "s.ply", "x.h5", "--resolution", 2**20, code=4, says=" samples, at most 1073741823; a resolution of ")
     run("modaltex", "build", "s.ply", "x.h5", "--resolution", 2**12, "--memory-limit", "100M", code=4, says="--memory-limit: about ")
@@ -525,6 +536,8 @@ def check_refused(points, faces):
     run("modaltex", "build", "s.ply", "t.h5", code=2, says="t.h5: ")
     run("modaltex", "sample", "t.h5", "s.ply", "x.ply", "--filter", "cubic", code=2, says="--filter: not trilinear or nearest, cubic")
     run("modaltex", "sample", "s.ply", "s.ply", "x.ply", code=3, says="s.ply: ")
+    run("modaltex", "sample", "t.h5", "s.ply", "x.obj", code=2, says="OUT: no name of a .ply or .csv, x.obj")
+    run("modaltex", "sample", "t.h5", "s.ply", "x.ply", "--shape", 1, code=2, says="--shape: s.ply is no basis, 1")
     nan = points.copy()
     nan[3, 1] = np.nan
     write_ply("nan.ply", nan, faces)
@@ -546,6 +559,11 @@ def check_refused(points, faces):
                        ('{"layers": [{"kind": "colours", "file": "other.ply"}]}', "other.ply: another surface"), ('{"layers": [{"kind": "fill", "valeu": 1}]}', "valeu")):
         run("modaltex", "paint", "t.h5", json_file("l.json", text), "x.h5", code=3, says=says)
     head = "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\nproperty uchar red\nproperty uchar green\n"
+    json_file("l.json", '{"layers": [{"kind": "strokes", "strokes": [{"centre": [9, 9, 9], "radius": 1, "value": [0,0,0]}]}]}')
+    run("modaltex", "paint", "t.h5", "l.json", "far.h5", says="warning: strokes: 1 of 1 reach no sample")
+    write_ply("bright.ply", points, faces, [(0, 0.5, 200.0)] * len(points), "float")
+    json_file("l.json", '{"layers": [{"kind": "colours", "file": "bright.ply"}]}')
+    run("modaltex", "paint", "t.h5", "l.json", "x.h5", code=3, says=f"bright.ply: colours that are floats must be in 0 .. 1; vertices that are not: {len(points)}")
     tail = "element face 1\nproperty list uchar int vertex_indices\nend_header\n"
     rows = ("0 0 0 1 2 3", "1 0 0 3 4", "0 1 0 5 6 7", "3 0 1 2", "")
     json_file("few.ply", head + "property uchar blue\n" + tail + "\n".join(rows))

@@ -76,6 +76,8 @@ static modal_status check_charts(tool *t, const char *path, const modal_atlas *a
     if (!allowed && a->n_beyond > 0)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: %lld triangles have texture coordinates outside of [0, 1]; --allow-overlap cuts them off", path,
                    (long long)a->n_beyond);
+    if (a->counts.covered == 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no texel shows the surface; triangles without area in the image: %lld", path, (long long)a->n_flat);
     if (a->counts.overlapping > 0) tool_warn(t, "charts overlap, %lld texels", (long long)a->counts.overlapping);
     if (a->n_beyond > 0) tool_warn(t, "%lld triangles have texture coordinates outside of [0, 1], cut off", (long long)a->n_beyond);
     if (a->n_flat > 0) tool_warn(t, "%lld triangles have no area in the image", (long long)a->n_flat);

@@ -100,14 +100,13 @@ modal_status modaltex_flow_read(tool *t, const modaltex_flow_request *r, modalte
     modal_flow_state_free(&in->file.flow); /* that of --restart counts */
     if (r->images && in->file.atlas.n_rows == 0)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: has no atlas, as --images needs: modaltex bake --keep makes it", r->texture);
+    if (r->restart) MODAL_TRY(go_on(r, in, err));
     const char *paths[] = {r->trajectory, in->basis_path, r->texture, r->restart};
     for (int i = 0; i < 4; i++)
         if (paths[i]) MODAL_TRY(tool_add_input(paths[i], &in->inputs, &in->inputs_used, &in->inputs_room, err));
     tool_stage(t, "read", tool_seconds() - start, -1);
     MODAL_TRY(connect(t, r, in, err));
-    if (r->restart) {
-        MODAL_TRY(go_on(r, in, err));
-    } else {
+    if (!r->restart) {
         MODAL_TRY(modal_flow_state_new(&in->file.octree, r->dirt, &in->state, err));
         in->state.time = in->trajectory.times[in->start];
     }

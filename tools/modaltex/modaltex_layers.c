@@ -132,7 +132,11 @@ modal_status modaltex_layer_files_read(const char *layers_path, const modal_laye
         else in->coloured = &f->mesh;
     }
     if (layer->kind == MODAL_LAYER_COLOURS) {
-        if (!f->mesh.colours) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: its vertices have no colours (red, green, blue of a .ply)", layer->files[0]);
+        if (!f->mesh.colours)
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: its vertices have no colours (red, green, blue of a .ply, bytes or floats)", layer->files[0]);
+        if (f->mesh.n_clamped > 0)
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: colours that are floats must be in 0 .. 1; vertices that are not: %lld", layer->files[0],
+                       (long long)f->mesh.n_clamped);
         MODAL_TRY(modaltex_surface_check(layer->files[0], &f->mesh, o, err));
     }
 done:

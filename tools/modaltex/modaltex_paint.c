@@ -87,6 +87,8 @@ static modal_status paint_layer(tool *t, inputs *in, const modal_layer *layer, c
     MODAL_TRY(compare(t, layer, &of, o, err));
     if (counts.n_outside > 0)
         tool_note(t, "%s: uv of %lld of %lld samples are outside of [0, 1] and wrapped", kind, (long long)counts.n_outside, (long long)o->n_samples);
+    if (counts.n_missed > 0)
+        tool_warn(t, "%s: %lld of %lld reach no sample of the texture", kind, (long long)counts.n_missed, (long long)layer->n_strokes);
     if (counts.n_turned > 0)
         tool_warn(t, "%s: %lld of %lld samples are next to what faces away on the finer surface, they get their own normal", kind,
                   (long long)counts.n_turned, (long long)o->n_samples);

@@ -25,7 +25,10 @@ modal_status modaltex_surface_read(const char *path, int64_t shape, modal_surfac
     modal_basis basis = {0};
     int64_t n_collapsed = 0;
     *surface = (modal_surface_mesh){0};
-    if (!is_hdf5(path)) return modal_surface_read(path, surface, &n_collapsed, err);
+    if (!is_hdf5(path)) {
+        if (shape > 0) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--shape: %s is no basis, %lld", path, (long long)shape);
+        return modal_surface_read(path, surface, &n_collapsed, err);
+    }
     MODAL_TRY(modal_basis_read(path, MODAL_BASIS_SURFACE, &basis, err));
     if (shape >= basis.n_shapes) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--shape: the basis has %d, %lld", basis.n_shapes, (long long)shape);
     MODAL_TRY(modal_user_surface(&basis.shapes[shape].surface, surface, err));
