@@ -308,6 +308,7 @@ modal_status bench_octree(modal_bench *b, modal_error *err)
 #ifndef MODAL_HAVE_NANOVDB
     bench_absent(b, "NanoVDB", "built without its headers");
 #endif
+    if (!b->gpu.present && most > MOST_ON_CPU) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--depth: on a CPU at most %d, %d", MOST_ON_CPU, most);
     if (b->surface) MODAL_TRY(modal_surface_read(b->surface, &surface, &n_collapsed, err));
     else MODAL_TRY(octree_scene_torus(&surface, TORUS_WIDTH, err));
     if (b->runs > CPU_RUNS) b->runs = CPU_RUNS; /* calls of seconds */

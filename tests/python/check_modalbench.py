@@ -34,6 +34,7 @@ refuses(2, "none of uq, multi, batch, frame, pipeline, rings, nbody, tled, octre
 refuses(2, "back end: 'gpu' is none of auto, ref, cpu, cuda, cuda:N", "uq", "--backend", "gpu")
 refuses(2, "--surface: only with octree, bunny.ply", "uq", "--surface", "bunny.ply")
 refuses(3, "absent.ply: cannot open, No such file or directory", "octree", "--surface", "absent.ply", "-q", "--quick", "--backend", "cpu")
+refuses(2, "--depth: on a CPU at most 10, 11", "octree", "--depth", "11", "-q", "--quick", "--backend", "cpu")
 refuses(2, "--gpu-only: not with --backend cpu", "render", "--gpu-only", "--backend", "cpu")
 refuses(2, "--plants: only with plants, here", "render", "--plants", "here")
 refuses(3, "here: cannot open, No such file or directory", "plants", "--plants", "here")
