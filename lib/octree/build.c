@@ -2,6 +2,7 @@
 /* Cells that triangles meet, each thread in a set of its own; their union, widened by one along every axis, is the samples. */
 #include "lib/octree/build.h"
 
+#include <float.h>
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -86,9 +87,12 @@ done:
     return status;
 }
 
+/* Areas are to be numbers of float32; where those of double are further apart than COARSEST cells, the surface may leave the cube. */
+static const double SHORTEST = 1e-15, LONGEST = 1e15, COARSEST = 0x1p-11;
+
 static modal_status place_cube(const modal_octree_request *r, modal_octree *o, modal_error *err)
 {
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, longest = 0;
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, longest = 0, far = 0;
     for (int64_t t = 0; t < r->n_triangles; t++) /* vertices that no triangle has do not count */
         for (int j = 0; j < 3; j++)
             for (int k = 0; k < 3; k++) {
@@ -98,10 +102,14 @@ static modal_status place_cube(const modal_octree_request *r, modal_octree *o, m
                 low[k] = fmin(low[k], x);
                 high[k] = fmax(high[k], x);
             }
-    for (int k = 0; k < 3; k++) longest = fmax(longest, high[k] - low[k]);
-    if (r->n_triangles == 0 || !(longest > 0) || !isfinite(longest)) return modal_error_set(err, MODAL_ERROR_INPUT, "the surface has no area");
+    for (int k = 0; k < 3; k++) longest = fmax(longest, high[k] - low[k]), far = fmax(far, fmax(-low[k], high[k]));
+    if (r->n_triangles == 0 || !(longest > 0)) return modal_error_set(err, MODAL_ERROR_INPUT, "the surface has no area");
     const int bits = modal_octree_bits(o);
     const double cell = longest / (ldexp(1.0, bits) - LEFT);
+    if (!(longest >= SHORTEST && longest <= LONGEST))
+        return modal_error_set(err, MODAL_ERROR_INPUT, "the surface's longest side must be in %g .. %g m, %g", SHORTEST, LONGEST, longest);
+    if (!(far * DBL_EPSILON <= COARSEST * cell))
+        return modal_error_set(err, MODAL_ERROR_INPUT, "%g m from the origin its numbers are too coarse for cells of %g m; move it to the origin", far, cell);
     o->size = ldexp(cell, bits);
     for (int k = 0; k < 3; k++) o->origin[k] = low[k] - BORDER * cell;
     return MODAL_OK;

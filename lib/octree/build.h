@@ -24,7 +24,8 @@ typedef struct modal_octree_request {
 /* Every lattice point that trilinear interpolation of a point of the surface touches is a sample, also of points that are
  * 2^(bits - 20) of a cell (2^-11 at least) off the surface: single precision rounds them so. Triangles without area give nothing;
  * *n_flat counts them. Values are white (rgba8) or 0. OpenMP; the same bytes for any number of threads.
- * Errors: MODAL_ERROR_INPUT for positions that are not finite and a surface without area; MODAL_ERROR_MEMORY for more samples or
+ * Errors: MODAL_ERROR_INPUT for positions that are not finite, a surface without area, of less than 1e-15 or more than 1e15 m, or so far
+ * from the origin that double has no places in a cell; MODAL_ERROR_MEMORY for more samples or
  * nodes than MODAL_OCTREE_MOST, or more memory than the limit or the machine has, with the number; MODAL_ERROR_INTERRUPTED. The caller
  * frees the octree; after an error it is zeroed. */
 modal_status modal_octree_build(const modal_octree_request *request, modal_octree *octree, int64_t *n_flat, modal_error *err);

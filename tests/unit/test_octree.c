@@ -429,6 +429,19 @@ static void test_threads_and_refusals(void **unused)
     assert_int_equal(modal_octree_build(&r, &o, &n_flat, &err), MODAL_ERROR_INPUT);
     assert_non_null(strstr(err.message, "not finite"));
     s.positions[5] = kept;
+    for (int k = 0; k < 4; k++) { /* far from the origin, and of sizes beyond what numbers hold */
+        static const double scales[4] = {1, 1, 1e300, 1e-30}, moves[4] = {1e8, 1e15, 0, 0};
+        double *there = NULL;
+        assert_int_equal(modal_alloc(&there, 3 * s.n_vertices, sizeof *there, "positions", NULL), MODAL_OK);
+        for (int64_t i = 0; i < 3 * s.n_vertices; i++) there[i] = scales[k] * s.positions[i] + moves[k];
+        modal_octree_request moved = r;
+        moved.positions = there;
+        err = (modal_error){0};
+        assert_int_equal(modal_octree_build(&moved, &o, &n_flat, &err), k == 0 ? MODAL_OK : MODAL_ERROR_INPUT);
+        if (k > 0) assert_non_null(strstr(err.message, k == 1 ? "too coarse for cells of" : "longest side must be in 1e-15 .. 1e+15 m"));
+        if (k == 0) modal_octree_free(&o);
+        modal_free(&there);
+    }
     err = (modal_error){0};
     r.n_triangles = 0;
     assert_int_equal(modal_octree_build(&r, &o, &n_flat, &err), MODAL_ERROR_INPUT);
