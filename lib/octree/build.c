@@ -14,8 +14,6 @@
 #include "lib/octree/nearest.h"
 #include "kernels/octree_build/octree_overlap.h"
 
-enum { BORDER = 2, LEFT = 5 }; /* lattice steps before the surface, and before and behind it together */
-
 typedef struct cell_set {
     modal_bricks bricks;
     uint64_t last_key; /* of the block that was used last */
@@ -105,13 +103,13 @@ static modal_status place_cube(const modal_octree_request *r, modal_octree *o, m
     for (int k = 0; k < 3; k++) longest = fmax(longest, high[k] - low[k]), far = fmax(far, fmax(-low[k], high[k]));
     if (r->n_triangles == 0 || !(longest > 0)) return modal_error_set(err, MODAL_ERROR_INPUT, "the surface has no area");
     const int bits = modal_octree_bits(o);
-    const double cell = longest / (ldexp(1.0, bits) - LEFT);
+    const double cell = longest / (ldexp(1.0, bits) - MODAL_OCTREE_AROUND_SURFACE);
     if (!(longest >= SHORTEST && longest <= LONGEST))
         return modal_error_set(err, MODAL_ERROR_INPUT, "the surface's longest side must be in %g .. %g m, %g", SHORTEST, LONGEST, longest);
     if (!(far * DBL_EPSILON <= COARSEST * cell))
         return modal_error_set(err, MODAL_ERROR_INPUT, "%g m from the origin its numbers are too coarse for cells of %g m; move it to the origin", far, cell);
     o->size = ldexp(cell, bits);
-    for (int k = 0; k < 3; k++) o->origin[k] = low[k] - BORDER * cell;
+    for (int k = 0; k < 3; k++) o->origin[k] = low[k] - MODAL_OCTREE_BEFORE * cell;
     return MODAL_OK;
 }
 

@@ -7,6 +7,8 @@
 #include "lib/base/status.h"
 #include "lib/model/octree.h"
 
+enum { MODAL_OCTREE_BEFORE = 2, MODAL_OCTREE_AROUND_SURFACE = 5 }; /* lattice steps before the surface, and before and behind it together */
+
 typedef struct modal_octree_request {
     int64_t n_vertices, n_triangles;
     const double *positions;  /* [n_vertices, 3] m */

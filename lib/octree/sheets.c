@@ -330,6 +330,25 @@ static void find_homes(modal_sheets *s)
     }
 }
 
+/* The surface lies in the cube as formats/octree.md says: a file with another size or origin would have triangles go through any number of cells. */
+static modal_status check_cube(const modal_sheets *s, int64_t n_triangles, modal_error *err)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, longest = 0;
+    int fits = 1;
+    for (int64_t t = 0; t < n_triangles; t++) {
+        double p[9];
+        modal_octree_corners(&s->frame, s->triangles + 3 * t, p);
+        for (int i = 0; i < 9; i++) low[i % 3] = fmin(low[i % 3], p[i]), high[i % 3] = fmax(high[i % 3], p[i]);
+    }
+    for (int k = 0; k < 3; k++) {
+        longest = fmax(longest, high[k] - low[k]);
+        fits &= fabs(low[k] - MODAL_OCTREE_BEFORE) < 1;
+    }
+    const double room = ldexp(1.0, modal_octree_bits(s->octree)) - MODAL_OCTREE_AROUND_SURFACE;
+    if (fits && fabs(longest - room) < 1) return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_INPUT, "/tree: its cube is not that of the surface, whose longest side takes %g cells, not %g", longest, room);
+}
+
 modal_status modal_sheets_make(const modal_octree *o, const double *positions, int64_t n_vertices, const int32_t *triangles, int64_t n_triangles,
                                modal_sheets *s, modal_error *err)
 {
@@ -342,6 +361,7 @@ modal_status modal_sheets_make(const modal_octree *o, const double *positions, i
     MODAL_TRY(modal_octree_sign(positions, n_vertices, triangles, n_triangles, text, err));
     if (n_triangles != o->n_triangles || strcmp(text, o->source_hash) != 0)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "another surface than the texture was built around, hash %s, not %s", text, o->source_hash);
+    MODAL_TRY(check_cube(s, n_triangles, err));
     if (n_triangles > INT32_MAX / 3) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "triangles: at most %d, %lld", INT32_MAX / 3, (long long)n_triangles);
     MODAL_TRY(modal_bricks_of_keys(o->keys, o->n_samples, &s->samples, err));
     MODAL_TRY(modal_alloc(&s->cell_of, o->n_samples, sizeof *s->cell_of, "cells", err));

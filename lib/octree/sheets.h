@@ -30,7 +30,8 @@ typedef struct modal_sheets {
 } modal_sheets;
 
 /* Of the surface that the octree was built around: positions [n_vertices, 3] m, triangles. OpenMP; the same for any number of
- * threads. Errors: MODAL_ERROR_INPUT where the surface is another one (by its hash), MODAL_ERROR_MEMORY. The caller frees the sheets,
+ * threads.
+ * Errors: MODAL_ERROR_INPUT where the surface is another one (by its hash) or elsewhere in the tree's cube, MODAL_ERROR_MEMORY. The caller frees the sheets,
  * also after an error. */
 modal_status modal_sheets_make(const modal_octree *octree, const double *positions, int64_t n_vertices, const int32_t *triangles, int64_t n_triangles,
                                modal_sheets *sheets, modal_error *err);
