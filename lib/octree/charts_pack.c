@@ -12,7 +12,7 @@
 enum { SIDE = 512, WORDS = SIDE / 64 };
 enum { HALVINGS = 4 }; /* between a share that fits and one that did not */
 enum { ORDERS = 9, MANY = 500 };
-static const double FILL = 0.62, LESS = 0.92, LEAST = 0.02; /* shares of the raster's area that are tried: the first, factors, the last */
+static const double FILL = 0.62, LESS = 0.92, LEAST = 0.02; /* shares of the raster that are tried: the first, factors, the last but of long thin charts */
 
 typedef struct run {
     int16_t row, first, last;
@@ -274,9 +274,13 @@ static int fits(packing *p, const int32_t *orders, double fill, place *places)
 static modal_status find_scale(packing *p, const int32_t *orders, place *places, place *tried, double *fill, modal_error *err)
 {
     const size_t bytes = (size_t)p->n_shapes * sizeof *places;
-    double fit = FILL, too_much = 0;
-    while (fit > LEAST && !fits(p, orders, fit, places)) too_much = fit, fit *= LESS;
-    if (!(fit > LEAST)) return modal_error_set(err, MODAL_ERROR_INPUT, "%lld charts are too many for an image", (long long)p->n_shapes);
+    double fit = FILL, too_much = 0, longest = 0;
+    for (int64_t i = 0; i < p->n_shapes; i++) longest = fmax(longest, fmax(p->shapes[i].size[0], p->shapes[i].size[1]));
+    const double least = LEAST * fmin(1, p->area / (longest * longest)); /* a long thin chart fills little */
+    while (fit > least && !fits(p, orders, fit, places)) too_much = fit, fit *= LESS;
+    if (!(fit > least))
+        return modal_error_set(err, MODAL_ERROR_INPUT, "%lld charts do not fit with gaps of %.2g of the image, which a larger --size makes smaller",
+                               (long long)p->n_shapes, p->half_gap * 2 / SIDE);
     for (int k = 0; k < HALVINGS;) {
         const double next = too_much > 0 ? 0.5 * (fit + too_much) : fit / LESS;
         k += too_much > 0;

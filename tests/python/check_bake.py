@@ -154,6 +154,24 @@ def check_charts():
     must(open("again.png", "rb").read() == open("c.png", "rb").read(), "with the charts that were written")
 
 
+def check_rod():
+    """A thin rod's charts are long and fill little of the image; an image that is too small for gaps is refused."""
+    angle, n = np.arange(8) * np.pi / 4, 60
+    points = np.array([[i / n, 0.002 * np.cos(a), 0.002 * np.sin(a)] for i in range(n + 1) for a in angle])
+    at = lambda i, j: 8 * i + j % 8
+    faces = np.array([t for i in range(n) for j in range(8) for t in ((at(i, j), at(i, j + 1), at(i + 1, j + 1)), (at(i, j), at(i + 1, j + 1), at(i + 1, j)))])
+    with open("rod.obj", "w", encoding="utf-8") as f:
+        f.writelines("v %.17g %.17g %.17g\n" % tuple(p) for p in points)
+        f.writelines("f %d %d %d\n" % tuple(t + 1) for t in faces)
+    paint("rod.obj", "rod.h5")
+    run("modaltex", "bake", "rod.h5", "rod.obj", "rod_b.png", "--size", 1024, "--filter", "trilinear")
+    v, vt, f, fvt = read_obj("rod_b.obj")
+    image, (at, x) = read_png("rod_b.png"), places(1024, v, f, vt, fvt)
+    got, want = image[::-1][at[:, 0], at[:, 1]].astype(int), sampled("rod.h5", x)
+    must(len(at) > 5000 and (np.abs(got - want[:, :3]) <= 1).all(), "a thin rod", len(at))
+    run("modaltex", "bake", "rod.h5", "rod.obj", "x.png", "--size", 4, code=3, says="charts do not fit with gaps of 1.2 of the image, which a larger --size makes smaller")
+
+
 def check_bleeding():
     """Charts of one colour each: no mip texel of the image, levels 0 to 6, has anything of the background or of another chart, if what it covers is of one chart;
     before the gaps are filled, all that lie at a chart's border have."""
@@ -419,6 +437,7 @@ def main():
         check_own_uv()
         check_charts()
         check_refused()
+        check_rod()
         check_bleeding()
         check_numbers()
         check_kept()

@@ -48,7 +48,7 @@ static const tool_program program = {
     .notes = "modaltex COMMAND --help says more of each command.",
     .examples = "modaltex look tree.obj tree.json\nmodaltex pack tree.json tree_textures.h5\nmodaltex build bunny.ply bunny_tex.h5\n"
                 "modaltex paint bunny_tex.h5 marble.json bunny_marble.h5\nmodaltex sample bunny_marble.h5 bunny.ply marble.ply\n"
-                "modaltex flow swing.h5 wet.h5 out --rain 0.01\nmodaltex bake bunny_marble.h5 bunny.obj bunny.png",
+                "modaltex flow swing.h5 wet.h5 out --rain 0.01\nmodaltex bake bunny_marble.h5 bunny.obj baked.png",
     .print_versions = print_versions,
 };
 

@@ -53,7 +53,7 @@ const tool_program modaltex_bake_program = {
     .notes = "Every texel that bilinear filtering of the surface reads gets the texture's value at the nearest point. Beside OUT.png stands\n"
              "OUT.look.json, which --look of modaldeform, modalrender and modalview takes. A SURFACE without texture coordinates gets charts, and\n"
              "OUT.obj is the surface with them.",
-    .examples = "modaltex bake bunny_marble.h5 bunny.obj bunny.png\nmodaltex bake tree_tex.h5 tree.h5 bark.png --size 1024",
+    .examples = "modaltex bake bunny_marble.h5 bunny.obj baked.png\nmodaltex bake tree_tex.h5 tree.h5 bark.png --size 1024",
 };
 
 /* One of two words; *second tells which. */
