@@ -288,6 +288,7 @@ def check_refused():
                         (("--restart", "c.h5", "--dirt", 1), "--dirt: --restart has"), (("--texture", "tex.h5", "-f"), "tex.h5")):
         run("modaltex", "flow", "t.h5", "tex.h5", "none", *words, code=2, says=says)
     run("modaltex", "flow", "t.h5", "tex.h5", "o", code=2, says="o/sequence.vtkhdf")
+    run("modaltex", "flow", "t.h5", "tex.h5", "arid", "--frames", "0:1", says="warning: all stays dry: --rain, --source and --dirt are absent")
     run("modaltex", "flow", "t.h5", "tex.h5", "none", "--source", "50,0,0,1,1", code=3, says="source 0: no sample of the texture within 1 m")
     run("modaltex", "flow", "t.h5", "tex.h5", "none", "--speed", 1e6, code=3, says="t.h5: frame 1: ")
     run("modaltex", "flow", "t.h5", "far.h5", "none", code=3, says="far.h5: another surface")

@@ -126,6 +126,8 @@ int modaltex_flow(int argc, char **argv)
     MODAL_TRY(modaltex_flow_begin(&r, &out, &err));
     MODAL_TRY(modaltex_flow_read(&t, &r, &in, &err));
     MODAL_TRY(tool_files_check(&err));
+    if (!r.restart && r.settings.rain <= 0 && r.settings.n_sources == 0 && r.dirt <= 0)
+        tool_warn(&t, "all stays dry: --rain, --source and --dirt are absent");
     MODAL_TRY(modaltex_flow_run(&t, &r, &in, &out, &err));
 done:
     modaltex_flow_end(&r, &out, &err);
