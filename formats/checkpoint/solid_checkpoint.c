@@ -119,7 +119,7 @@ modal_status modal_solid_checkpoint_read(const char *path, const modal_solid_inp
     int64_t n = 0, last = -1;
     const int64_t most = frame_bytes > state_bytes ? frame_bytes : state_bytes;
     FILE *file = fopen(path, "rb");
-    if (!file) return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: %s", path, strerror(errno));
+    if (!file) return modal_error_set(err, MODAL_ERROR_INPUT, "%s: cannot open, %s", path, strerror(errno));
     MODAL_TRY(modal_hash_new(&hash, err));
     MODAL_TRY(modal_alloc(&bytes, most, 1, "checkpoint", err));
     for (int pass = 0; pass < 2; pass++) {

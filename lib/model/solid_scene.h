@@ -71,7 +71,7 @@ typedef struct modal_solid_scene {
     int32_t n_contacts;
     modal_solid_contact *contacts; /* [n_contacts] */
     int32_t n_files;
-    char **files; /* [n_files] CSV files that were read, for provenance */
+    char **files; /* [n_files] that were read for it, for provenance */
 } modal_solid_scene;
 
 /* Frees everything inside and zeroes; a zeroed struct is fine. */

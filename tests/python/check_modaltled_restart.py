@@ -134,6 +134,20 @@ refused("materials, held nodes", "--arithmetic", "float32", *base[2:])
 refused("materials, held nodes", *base, "--fixed", "box:-1,-1,0.079:1,1,1")
 json.dump({**scene, "gravity": [0, 0, -1]}, open("s.json", "w"))
 refused("another scene")
+# a file of nodes that the scene names belongs to the scene
+named = {**scene, "forces": [{**scene["forces"][0], "nodes": "tip.bou"}]}
+json.dump(named, open("s.json", "w"))
+open("tip.bou", "w").write("2\n210\n211\n")
+words = ["--arithmetic", "float64", "--fields", fields["prony"]]
+run("whole.h5", *words, "--checkpoint", "n.ck")
+with h5py.File("whole.h5") as f:
+    inputs = f["provenance"][sorted(f["provenance"])[-1]].attrs["inputs"].decode()
+check("tip.bou" in inputs, "provenance", inputs)
+run("part.h5", *words, "--restart", "n.ck")
+same("whole.h5", "part.h5")
+open("tip.bou", "w").write("2\n210\n212\n")
+refused("another scene", *words, "--restart", "n.ck")
+refused("no.ck: cannot open, ", *words, "--restart", "no.ck")
 json.dump(scene, open("s.json", "w"))
 box("m.msh", 4, 4, 8, 0.0101)
 refused("another mesh")

@@ -48,6 +48,8 @@ static modal_status hash_inputs(const run *w, modal_solid_inputs *to, modal_erro
     modal_hash *hash = NULL;
     MODAL_TRY(modal_hash_new(&hash, err));
     MODAL_TRY(add_file(hash, w->r->input.mesh_path, err));
+    /* a mesh may be several files */
+    modal_hash_array(hash, "elements", mesh->element_nodes, mesh->element_offsets[mesh->n_elements], sizeof *mesh->element_nodes);
     modal_hash_text(hash, to->hashes[MODAL_SOLID_MESH]);
     modal_hash_restart(hash);
     MODAL_TRY(add_file(hash, w->r->scene_path, err));

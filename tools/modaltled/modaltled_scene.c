@@ -49,11 +49,29 @@ done:
     return status;
 }
 
-/* The nodes that a text says. A file is looked for beside the scene. */
-static modal_status find_nodes(const modaltled_request *r, const modal_volume_mesh *mesh, const char *place, const char *text,
-                               uint8_t *marks, modal_tled_nodes *to, modal_error *err)
+/* A file of nodes is one of the scene's, for provenance and checkpoints. *path is taken. */
+static modal_status add_file(modal_solid_scene *scene, char **path, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    char **files = NULL;
+    for (int32_t i = 0; i < scene->n_files; i++)
+        if (strcmp(scene->files[i], *path) == 0) goto done;
+    MODAL_TRY(modal_alloc(&files, (int64_t)scene->n_files + 1, sizeof *files, "files", err));
+    for (int32_t i = 0; i < scene->n_files; i++) files[i] = scene->files[i];
+    files[scene->n_files++] = *path;
+    *path = NULL;
+    modal_free(&scene->files);
+    scene->files = files;
+done:
+    return status;
+}
+
+/* The nodes that a text says. A file is looked for beside the scene. */
+static modal_status find_nodes(const modaltled_request *r, modaltled_case *c, const char *place, const char *text, uint8_t *marks,
+                               modal_tled_nodes *to, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_volume_mesh *mesh = &c->solid.mesh;
     char *path = NULL;
     const modal_group *group = NULL;
     memset(marks, 0, (size_t)mesh->n_nodes);
@@ -68,6 +86,7 @@ static modal_status find_nodes(const modaltled_request *r, const modal_volume_me
     to->n = 0;
     for (int64_t i = 0; i < mesh->n_nodes; i++)
         if (marks[i]) to->nodes[to->n++] = (int32_t)i;
+    if (path) MODAL_TRY(add_file(&c->scene, &path, err));
 done:
     modal_free(&path);
     return status;
@@ -191,13 +210,13 @@ static modal_status find_all_nodes(const modaltled_request *r, modaltled_case *c
         const modal_solid_action *a = &c->scene.actions[i];
         line = a->line;
         name_action(a, place, sizeof place);
-        status = a->rows ? find_tags(mesh, place, a, &c->nodes[i], err) : find_nodes(r, mesh, place, a->nodes, marks, &c->nodes[i], err);
+        status = a->rows ? find_tags(mesh, place, a, &c->nodes[i], err) : find_nodes(r, c, place, a->nodes, marks, &c->nodes[i], err);
     }
     for (int32_t i = 0; status == MODAL_OK && i < c->scene.n_contacts; i++) {
         const modal_solid_contact *contact = &c->scene.contacts[i];
         line = contact->line;
         snprintf(place, sizeof place, "contacts[%d]", i);
-        if (contact->nodes) status = find_nodes(r, mesh, place, contact->nodes, marks, &c->touching[i], err);
+        if (contact->nodes) status = find_nodes(r, c, place, contact->nodes, marks, &c->touching[i], err);
     }
     if (status != MODAL_OK) modal_error_context(err, "%s:%d", r->scene_path, line);
 done:
