@@ -70,6 +70,23 @@ modal_status modal_group_builder_add_nodes(modal_group_builder *builder, int32_t
     return MODAL_OK;
 }
 
+modal_status modal_group_builder_add_cell(modal_group_builder *builder, int32_t group,
+                                          const int32_t *nodes, int64_t n_nodes, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_group_draft *draft = &builder->drafts[group];
+    MODAL_TRY(modal_group_builder_add_nodes(builder, group, nodes, n_nodes, err));
+    if (draft->group.dimension != 2) goto done;
+    draft->has_others |= n_nodes != 3 && n_nodes != 4;
+    if (draft->has_others) goto done;
+    MODAL_TRY(modal_grow(&draft->group.faces, &draft->face_capacity, draft->group.n_faces + 1,
+                         4 * sizeof(int32_t), "faces of a group", err));
+    int32_t *face = draft->group.faces + 4 * draft->group.n_faces++;
+    for (int k = 0; k < 4; k++) face[k] = k < n_nodes ? nodes[k] : -1;
+done:
+    return status;
+}
+
 static int compare_indices(const void *a, const void *b)
 {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
@@ -158,6 +175,10 @@ modal_status modal_group_builder_finish(modal_group_builder *builder, const char
         if (group->dimension == 3)
             MODAL_TRY(finish_volume_group(builder, i, mesh, element_stamps, err));
         group->n_nodes = sort_members(group->nodes, group->n_nodes, node_stamps, i);
+        if (builder->drafts[i].has_others) {
+            modal_free(&group->faces);
+            group->n_faces = 0;
+        }
         if (!group->name) {
             char number[16];
             snprintf(number, sizeof number, "%d", group->tag);
@@ -185,6 +206,7 @@ void modal_group_builder_free(modal_group_builder *builder)
         modal_free(&builder->drafts[i].group.name);
         modal_free(&builder->drafts[i].group.nodes);
         modal_free(&builder->drafts[i].group.elements);
+        modal_free(&builder->drafts[i].group.faces);
     }
     modal_free(&builder->drafts);
     modal_free(&builder->keys);

@@ -10,7 +10,8 @@
 
 typedef struct modal_group_draft {
     modal_group group;
-    int64_t node_capacity, element_capacity;
+    int64_t node_capacity, element_capacity, face_capacity;
+    int has_others; /* 1: not only triangles and quadrilaterals */
 } modal_group_draft;
 
 /* Zeroed: empty. */
@@ -35,6 +36,9 @@ modal_status modal_group_builder_add_element(modal_group_builder *builder, int32
                                              int32_t element, modal_error *err);
 modal_status modal_group_builder_add_nodes(modal_group_builder *builder, int32_t group,
                                            const int32_t *nodes, int64_t n_nodes, modal_error *err);
+/* The nodes of a line or a face, which a group of dimension 2 keeps where all of it are triangles and quadrilaterals of 3 and 4 nodes. */
+modal_status modal_group_builder_add_cell(modal_group_builder *builder, int32_t group,
+                                          const int32_t *nodes, int64_t n_nodes, modal_error *err);
 
 /* Moves the groups into mesh->groups: by ascending dimension and tag (those without a tag in the
  * order of their making), members ascending without repeats, the nodes of volume groups from

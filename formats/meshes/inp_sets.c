@@ -176,7 +176,7 @@ static modal_status finish_element_set(inp_reader *reader, const inp_set *set)
         if (dimension == INP_LEFT_OUT) continue;
         if (group[dimension] < 0) MODAL_TRY(new_group(reader, set, dimension, &group[dimension]));
         MODAL_TRY(element >= 0 ? modal_group_builder_add_element(groups, group[3], element, err)
-                               : modal_group_builder_add_nodes(
+                               : modal_group_builder_add_cell(
                                      groups, group[dimension],
                                      reader->low_nodes + reader->low_offsets[low],
                                      reader->low_offsets[low + 1] - reader->low_offsets[low], err));

@@ -92,7 +92,7 @@ modal_status modal_mesh_builder_join(modal_mesh_builder *builder, int dimension,
     MODAL_TRY(dimension == 3
                   ? modal_group_builder_add_element(&builder->groups, group,
                                                     (int32_t)(builder->mesh->n_elements - 1), err)
-                  : modal_group_builder_add_nodes(&builder->groups, group, nodes, n_nodes, err));
+                  : modal_group_builder_add_cell(&builder->groups, group, nodes, n_nodes, err));
 done:
     return status;
 }

@@ -180,7 +180,7 @@ static modal_status read_element(msh_reader *reader, const msh_element_type *typ
                                                       err));
         else
             MODAL_TRY(
-                modal_group_builder_add_nodes(&reader->groups, group, nodes, type->n_nodes, err));
+                modal_group_builder_add_cell(&reader->groups, group, nodes, type->n_nodes, err));
     }
 done:
     return status;

@@ -167,9 +167,11 @@ static modal_status add_cell(modal_mesh_builder *builder, const vtk_grid *grid, 
         MODAL_TRY(modal_mesh_builder_element(builder, (modal_element_type)kind->element, cell, nodes));
         if (group > 0) MODAL_TRY(modal_mesh_builder_join(builder, 3, (int32_t)group, NULL, 0));
     } else if (group > 0) {
-        for (int64_t k = 0; k < n; k++) {
-            int32_t node = (int32_t)grid->connectivity[first + k];
-            MODAL_TRY(modal_mesh_builder_join(builder, kind->dimension, (int32_t)group, &node, 1));
+        int32_t nodes[4];
+        const int64_t most = n <= 4 ? n : 1; /* at a time: a strip or polygon has any number */
+        for (int64_t k = 0; k < n; k += most) {
+            for (int64_t i = 0; i < most; i++) nodes[i] = (int32_t)grid->connectivity[first + k + i];
+            MODAL_TRY(modal_mesh_builder_join(builder, kind->dimension, (int32_t)group, nodes, most));
         }
     }
 done:

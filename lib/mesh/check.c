@@ -159,6 +159,14 @@ static void drop_nodes(modal_volume_mesh *mesh, const int32_t *new_index, int64_
         for (int64_t i = 0; i < group->n_nodes; i++)
             if (new_index[group->nodes[i]] >= 0) group->nodes[kept++] = new_index[group->nodes[i]];
         group->n_nodes = kept;
+        kept = 0;
+        for (int64_t i = 0; i < group->n_faces; i++) { /* those of no element go */
+            int32_t *to = group->faces + 4 * kept, used = 1;
+            memmove(to, group->faces + 4 * i, 4 * sizeof *to);
+            for (int k = 0; k < 4 && to[k] >= 0; k++) used &= (to[k] = new_index[to[k]]) >= 0;
+            kept += used;
+        }
+        group->n_faces = kept;
     }
     mesh->n_nodes = n_kept;
 }

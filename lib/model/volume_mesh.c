@@ -40,6 +40,7 @@ void modal_volume_mesh_free(modal_volume_mesh *mesh)
         modal_free(&mesh->groups[i].name);
         modal_free(&mesh->groups[i].nodes);
         modal_free(&mesh->groups[i].elements);
+        modal_free(&mesh->groups[i].faces);
     }
     for (int32_t i = 0; i < mesh->n_materials; i++) modal_free(&mesh->materials[i].name);
     for (int32_t i = 0; i < mesh->n_conditions; i++) {

@@ -40,8 +40,8 @@ typedef struct modal_material {
     modal_prony isochoric, volumetric;
 } modal_material;
 
-/* A named set. Volume groups (dimension 3) list elements and their nodes; surface, line and point
- * groups list their nodes only. Ascending, without repeats. */
+/* A named set. Volume groups (dimension 3) list elements and their nodes; line and point groups their nodes only; surface groups
+ * their nodes, and their faces where a reader of meshes found triangles and quadrilaterals only. Nodes and elements ascend, without repeats. */
 typedef struct modal_group {
     char *name;
     int32_t dimension; /* 0 .. 3 */
@@ -50,6 +50,8 @@ typedef struct modal_group {
     int32_t *nodes; /* [n_nodes] indices of nodes */
     int64_t n_elements;
     int32_t *elements; /* [n_elements] indices of elements */
+    int64_t n_faces;
+    int32_t *faces;    /* [n_faces, 4] corners as the file has them, the fourth -1 of a triangle; or NULL: not known */
 } modal_group;
 
 /* Nodes that the file says are held (Abaqus: *BOUNDARY with zero values). */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/tled/faces.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/memory.h"
@@ -73,5 +74,56 @@ done:
     modal_free(&order);
     modal_free(&keys);
     modal_free(&inner);
+    return status;
+}
+
+/* Corners that a face of the boundary may have, and the face of the group. */
+typedef struct wanted_face {
+    int32_t corners[4], face;
+} wanted_face;
+
+static int compare_corners(const void *a, const void *b)
+{
+    const int32_t *x = ((const wanted_face *)a)->corners, *y = ((const wanted_face *)b)->corners;
+    for (int k = 0; k < 4; k++)
+        if (x[k] != y[k]) return x[k] < y[k] ? -1 : 1;
+    return 0;
+}
+
+modal_status modal_tled_boundary_of(const int32_t *faces, int64_t n, const int32_t *group, int64_t n_group, uint8_t *taken, int64_t *left,
+                                    modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    wanted_face *wanted = NULL;
+    uint8_t *found = NULL;
+    int64_t n_wanted = 0;
+    MODAL_TRY(modal_alloc(&wanted, 5 * n_group, sizeof *wanted, "faces", err));
+    MODAL_TRY(modal_alloc_zero(&found, n_group, 1, "faces", err));
+    for (int64_t g = 0; g < n_group; g++)
+        for (int without = 4; without >= 0; without--) { /* the face itself; of a quadrilateral also what is left without a corner */
+            wanted_face *w = &wanted[n_wanted];
+            int32_t corners[4];
+            memcpy(corners, group + 4 * g, sizeof corners);
+            if (without < 4 && corners[3] < 0) break;
+            if (without < 4) corners[without] = corners[3], corners[3] = -1;
+            sorted(corners, w->corners);
+            w->face = (int32_t)g;
+            n_wanted++;
+        }
+    qsort(wanted, (size_t)n_wanted, sizeof *wanted, compare_corners);
+    for (int64_t f = 0; f < n; f++) {
+        wanted_face own;
+        sorted(faces + 4 * f, own.corners);
+        const wanted_face *at = n_wanted > 0 ? bsearch(&own, wanted, (size_t)n_wanted, sizeof own, compare_corners) : NULL;
+        taken[f] = at != NULL;
+        while (at && at > wanted && compare_corners(at - 1, &own) == 0) at--;
+        for (; at && at < wanted + n_wanted && compare_corners(at, &own) == 0; at++) found[at->face] = 1;
+    }
+    *left = 0;
+    while (*left < n_group && found[*left]) ++*left;
+    if (*left == n_group) *left = -1;
+done:
+    modal_free(&wanted);
+    modal_free(&found);
     return status;
 }

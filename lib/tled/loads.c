@@ -70,8 +70,36 @@ done:
     return status;
 }
 
-/* The faces whose corners are all marked. */
-static modal_status add_pressure(const modal_solid_action *a, int32_t signal, const uint8_t *marked, const int32_t *faces,
+/* taken [n_faces]: those of a surface group, whose other faces are an error; where only nodes are known, those with all corners among them. */
+static modal_status find_faces(const modal_solid_action *a, const modal_tled_nodes *nodes, const modal_tled_model *m, const int32_t *faces,
+                               int64_t n_faces, uint8_t *taken, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    uint8_t *marked = NULL;
+    int32_t *own = NULL;
+    int64_t left;
+    if (nodes->faces) {
+        MODAL_TRY(modal_alloc(&own, nodes->n_faces, 4 * sizeof *own, "faces", err));
+        for (int64_t k = 0; k < 4 * nodes->n_faces; k++) own[k] = nodes->faces[k] < 0 ? -1 : m->node_to[nodes->faces[k]];
+        MODAL_TRY(modal_tled_boundary_of(faces, n_faces, own, nodes->n_faces, taken, &left, err));
+        if (left >= 0)
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "pressures[%d]: face %lld of the group is inside the solid or none of its faces, %s", a->place,
+                       (long long)left + 1, a->nodes);
+        goto done;
+    }
+    MODAL_TRY(modal_alloc_zero(&marked, m->solid.n_nodes, 1, "nodes", err));
+    for (int64_t k = 0; k < nodes->n; k++) marked[m->node_to[nodes->nodes[k]]] = 1;
+    for (int64_t f = 0; f < n_faces; f++) {
+        taken[f] = 1;
+        for (int k = 0; k < 4 && faces[4 * f + k] >= 0; k++) taken[f] &= marked[faces[4 * f + k]];
+    }
+done:
+    modal_free(&marked);
+    modal_free(&own);
+    return status;
+}
+
+static modal_status add_pressure(const modal_solid_action *a, int32_t signal, const uint8_t *taken, const int32_t *faces,
                                  int64_t n_faces, modal_tled_solid *s, entries *e, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -79,9 +107,7 @@ static modal_status add_pressure(const modal_solid_action *a, int32_t signal, co
     for (int64_t f = 0; f < n_faces; f++) {
         const int32_t *c = faces + 4 * f;
         const int count = c[3] < 0 ? 3 : 4;
-        int all = 1;
-        for (int k = 0; k < count; k++) all &= marked[c[k]];
-        if (!all) continue;
+        if (!taken[f]) continue;
         n++;
         if (a->follows) {
             memcpy((int32_t *)s->faces + 4 * s->n_faces, c, 4 * sizeof *c);
@@ -194,7 +220,7 @@ modal_status modal_tled_loads_new(const modal_solid_scene *scene, const modal_tl
     modal_tled_solid *s = &model->solid;
     entries e = {0};
     int32_t *faces = NULL, *held = NULL;
-    uint8_t *marked = NULL;
+    uint8_t *taken = NULL;
     int64_t n_faces = 0, n_pressures = 0;
     *line = 0;
     for (int32_t a = 0; a < scene->n_actions; a++) n_pressures += scene->actions[a].kind == MODAL_SOLID_PRESSURE;
@@ -203,7 +229,7 @@ modal_status modal_tled_loads_new(const modal_solid_scene *scene, const modal_tl
     MODAL_TRY(modal_alloc((void *)&s->faces, n_pressures * n_faces, 4 * sizeof(int32_t), "faces", err));
     MODAL_TRY(modal_alloc((void *)&s->face_signals, n_pressures * n_faces, sizeof(int32_t), "faces", err));
     MODAL_TRY(modal_alloc((void *)&s->face_pressures, n_pressures * n_faces, sizeof(double), "faces", err));
-    MODAL_TRY(modal_alloc(&marked, s->n_nodes, 1, "nodes", err));
+    MODAL_TRY(modal_alloc(&taken, n_faces, 1, "faces", err));
     MODAL_TRY(modal_alloc(&held, s->n_nodes, 3 * sizeof *held, "held nodes", err));
     for (int64_t k = 0; k < 3 * s->n_nodes; k++) held[k] = MODAL_TLED_FREE;
     for (int64_t k = 0; k < n_fixed; k++)
@@ -215,9 +241,8 @@ modal_status modal_tled_loads_new(const modal_solid_scene *scene, const modal_tl
         if (action->kind == MODAL_SOLID_FORCE) MODAL_TRY(add_force(action, a, &nodes[a], model, &e, err));
         if (action->kind == MODAL_SOLID_DISPLACEMENT) MODAL_TRY(displace(scene, a, &nodes[a], model, held, err));
         if (action->kind != MODAL_SOLID_PRESSURE) continue;
-        memset(marked, 0, (size_t)s->n_nodes);
-        for (int64_t k = 0; k < nodes[a].n; k++) marked[model->node_to[nodes[a].nodes[k]]] = 1;
-        MODAL_TRY(add_pressure(action, a, marked, faces, n_faces, s, &e, err));
+        MODAL_TRY(find_faces(action, &nodes[a], model, faces, n_faces, taken, err));
+        MODAL_TRY(add_pressure(action, a, taken, faces, n_faces, s, &e, err));
     }
     *line = 0;
     MODAL_TRY(sort_entries(&e, s, err));
@@ -225,7 +250,7 @@ modal_status modal_tled_loads_new(const modal_solid_scene *scene, const modal_tl
 done:
     modal_free(&faces);
     modal_free(&held);
-    modal_free(&marked);
+    modal_free(&taken);
     modal_free(&e.nodes);
     modal_free(&e.signals);
     modal_free(&e.vectors);

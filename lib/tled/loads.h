@@ -10,11 +10,13 @@
 typedef struct modal_tled_nodes {
     int64_t n;
     int32_t *nodes;
+    int64_t n_faces;
+    const int32_t *faces; /* [n_faces, 4] of a surface group, as in modal_group, or NULL: not known */
 } modal_tled_nodes;
 
 /* Gives the model its loads, faces and prescribed components. nodes [scene->n_actions], each ascending and without
  * repeats but for files; fixed_nodes [n_fixed] (of the mesh) with components 1 x, 2 y, 4 z stay where they are.
- * MODAL_ERROR_INPUT "displacements[1]: what": a pressure without a boundary face; a component that is held twice; *line is
+ * MODAL_ERROR_INPUT "displacements[1]: what": a pressure without a boundary face, or on a face that is none; a component that is held twice; *line is
  * that action's, else 0. The model is due to be freed then. */
 modal_status modal_tled_loads_new(const modal_solid_scene *scene, const modal_tled_nodes *nodes, int64_t n_fixed,
                                   const int32_t *fixed_nodes, const uint8_t *fixed_components, modal_tled_model *model,

@@ -272,6 +272,52 @@ def check_bad_input():
             check("step " in said and ("not finite" in said or "turned inside out" in said or "critical step" in said), arithmetic, force, said)
 
 
+def grouped(name, cells, picks):
+    """A box of tetrahedra, edge 1 cm, whose group "skin" has the faces of tetrahedra that picks(centre, normal) takes, inner ones, too."""
+    x, elements = box(name, cells, 0.01)
+    faces = {}
+    for e in elements:
+        for k in range(4):
+            face = [e[i] for i in range(4) if i != k]
+            a, b, c = x[face]
+            normal = np.cross(b - a, c - a)
+            normal *= -np.sign(normal @ (x[e[k]] - a)) / np.linalg.norm(normal)
+            if picks((a + b + c) / 3, normal):
+                faces[tuple(sorted(face))] = face
+    n = len(elements)
+    head, tail = open(name).read().split("$Elements\n")
+    tets = [line for line in tail.split("\n") if len(line.split()) == 9 and line.split()[1] == "4"]
+    with open(name, "w") as f:
+        f.write(head.replace('$PhysicalNames\n3\n', '$PhysicalNames\n4\n2 4 "skin"\n') + "$Elements\n%d\n" % (n + len(faces)) + "\n".join(tets) + "\n")
+        f.write("".join("%d 2 2 4 4 %d %d %d\n" % (1000 + i, *(v + 1 for v in face)) for i, face in enumerate(faces.values())) + "$EndElements\n")
+    with open(name.replace(".msh", ".mesh"), "w") as f:  # the same of another format; its group is 2:4
+        f.write("MeshVersionFormatted 2\nDimension 3\nVertices %d\n" % len(x) + "".join("%.17g %.17g %.17g 0\n" % tuple(p) for p in x))
+        f.write("Triangles %d\n" % len(faces) + "".join("%d %d %d 4\n" % tuple(v + 1 for v in face) for face in faces.values()))
+        f.write("Tetrahedra %d\n" % n + "".join("%d %d %d %d 3\n" % tuple(v + 1 for v in e) for e in elements) + "End\n")
+    with open(name.replace(".msh", ".vtk"), "w") as f:  # with a point that no element has in front
+        cells = [*elements, *faces.values()]
+        f.write("# vtk DataFile Version 3.0\nbox\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS %d double\n9 9 9\n" % (len(x) + 1))
+        f.write("".join("%.17g %.17g %.17g\n" % tuple(p) for p in x) + "CELLS %d %d\n" % (len(cells), sum(len(c) + 1 for c in cells)))
+        f.write("".join(" ".join(map(str, [len(c), *(v + 1 for v in c)])) + "\n" for c in cells) + "CELL_TYPES %d\n" % len(cells))
+        f.write("".join("%d\n" % (10 if len(c) == 4 else 5) for c in cells) + "CELL_DATA %d\nSCALARS PhysicalIds int\nLOOKUP_TABLE default\n" % len(cells))
+        f.write("".join("%d\n" % (3 if len(c) == 4 else 4) for c in cells))
+
+
+def check_pressed_group():
+    """A pressure on a surface group acts on its faces, not on others whose corners all belong to it; inner faces are refused."""
+    probes = [{"name": w, "nodes": "box:%s" % at} for w, at in (("left", "-1,-1,-1:1e-6,1,1"), ("right", "0.0099,-1,-1:1,1,1"), ("all", "-1,-1,-1:1,1,1"))]
+    for mesh, group, every, follows in (("g.msh", "skin", "all", False), ("g.msh", "skin", "all", True), ("g.mesh", "2:4", "3:3", True),
+                                        ("g.vtk", "2:4", "3:3", False)):
+        grouped("g.msh", (1, 1, 1), lambda x, n: n[2] > 0.9 and x[2] > 0.0099 or n[1] < -0.9 and x[1] < 1e-6)
+        scene = {"step": 1e-4, "steps": 1, "every": 1, "probes": probes, "pressures": [{"nodes": group, "pressure": 100, "follows": follows}]}
+        move(mesh, scene, "--fixed", every, "--arithmetic", "float64")
+        left, right, both = result("probes/reactions")[-1]
+        check(np.abs(both - [0, -0.01, 0.01]).max() < 1e-16, follows, both)  # 100 Pa of 1 cm^2 from above, and from the front
+        check(abs(left[0]) < 1e-16 and abs(right[0]) < 1e-16, "the sides are not pressed", follows, left, right)
+    grouped("g.msh", (1, 1, 2), lambda x, n: abs(n[2]) > 0.9 and x[2] > 0.0099)
+    check("of the group is inside the solid" in move("g.msh", {**scene, "pressures": [{"nodes": "skin", "pressure": 1}]}, code=3), "inner faces")
+
+
 def check_turned():
     """A load that turns elements ends the run with 5, with element, time and J; frames before stay with --keep-partial."""
     box("t.msh", (1, 1, 2), 0.01)
@@ -412,7 +458,7 @@ def check_long_steps():
 
 
 for part in (check_free_fall, check_oscillator, check_energy, check_momenta, check_stability, check_linear_modes, check_stvk, check_bad_input,
-             check_turned, check_signal, check_threads, check_devices, check_curves, check_file, check_long_steps):
+             check_pressed_group, check_turned, check_signal, check_threads, check_devices, check_curves, check_file, check_long_steps):
     begun = time.time()
     part()
     print(f"{part.__name__}: {time.time() - begun:.1f} s")

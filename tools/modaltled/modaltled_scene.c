@@ -86,6 +86,7 @@ static modal_status find_nodes(const modaltled_request *r, modaltled_case *c, co
     to->n = 0;
     for (int64_t i = 0; i < mesh->n_nodes; i++)
         if (marks[i]) to->nodes[to->n++] = (int32_t)i;
+    if (group && group->dimension == 2) to->faces = group->faces, to->n_faces = group->n_faces;
     if (path) MODAL_TRY(add_file(&c->scene, &path, err));
 done:
     modal_free(&path);
