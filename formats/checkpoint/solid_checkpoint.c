@@ -25,7 +25,7 @@ struct modal_solid_checkpoint {
 static modal_status write_all(FILE *file, const void *bytes, int64_t length, modal_error *err)
 {
     if (fwrite(bytes, 1, (size_t)length, file) == (size_t)length) return MODAL_OK;
-    return modal_error_set(err, MODAL_ERROR_SYSTEM, "checkpoint: cannot be written, %s", strerror(errno));
+    return modal_error_set(err, MODAL_ERROR_SYSTEM, "cannot be written, %s", strerror(errno));
 }
 
 modal_status modal_solid_checkpoint_open(modal_solid_checkpoint **out, const char *path, const modal_solid_inputs *inputs,
@@ -68,7 +68,7 @@ modal_status modal_solid_checkpoint_add(modal_solid_checkpoint *c, int is_state,
     modal_hash_bytes(c->hash, seal);
     MODAL_TRY(write_all(c->file, seal, sizeof seal, err));
     if (is_state && (fflush(c->file) != 0 || fsync(fileno(c->file)) != 0))
-        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "checkpoint: cannot be written, %s", strerror(errno));
+        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "cannot be written, %s", strerror(errno));
 done:
     return status;
 }

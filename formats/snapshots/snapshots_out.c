@@ -69,6 +69,7 @@ modal_status modal_snapshots_out_add(modal_snapshots_out *o, const modal_snapsho
     modal_status status = MODAL_OK;
     const double *const values[ARRAYS] = {&s->time, s->displacements, s->velocities, s->forces, s->energies, s->parts,
                                           s->probe_displacements, s->probe_reactions, s->probe_velocities};
+    modal_h5_start(); /* frames may come from a thread of their own, and HDF5 prints for each thread */
     for (int k = 0; k < ARRAYS; k++)
         if (o->arrays[k] >= 0) MODAL_TRY(modal_h5_add_row(o->arrays[k], names[k], o->n, MODAL_H5_F64, values[k], err));
     o->n++;

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -353,6 +354,25 @@ def check_signal():
     # frames of an interrupted run are whole
 
 
+def check_disk():
+    """A file that cannot be written is named; what will not fit is refused before the first frame, with both figures."""
+    box("g.msh", (3, 3, 3), 0.01)
+    for old in [name for name in os.listdir(".") if name.endswith((".h5", ".ck"))]:
+        os.remove(old)
+    with open("scene.json", "w") as f:
+        json.dump({"step": 1e-4, "steps": 2000, "every": 2, "gravity": [0, 0, -1]}, f)
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))  # as a disk that is full
+    for words, name in ((["--keep-partial"], "o.h5"), (["--fields", "none", "--checkpoint", "c.ck", "--checkpoint-every", 10], "c.ck")):
+        got = subprocess.run([modaltled, "g.msh", "o.h5", "--scene", "scene.json", *map(str, [*MATERIAL, *words]), "-q"], capture_output=True, text=True,
+                             preexec_fn=limit)
+        check(got.returncode == 4 and got.stderr.startswith("modaltled: %s: " % name) and got.stderr.count("\n") == 1, got)
+        check(not os.path.exists("o.h5") and not [n for n in os.listdir(".") if ".tmp-" in n], os.listdir("."))
+    box("g.msh", (16, 16, 16), 0.01)
+    err = move("g.msh", {"step": 1e-9, "steps": 2 * 10 ** 7, "every": 1}, "--arithmetic", "float64", "--fields", "velocities,internal_forces", "-q", code=4)
+    needed = (2e7 + 1) * (17 ** 3 * 72 + 8)  # 7 TB
+    check(err.startswith("modaltled: o.h5: disk too full, %.3f MB are needed and " % (1e-6 * needed)), err, needed)
+
+
 def check_threads():
     """The same bytes for any number of threads, on the CPU and in both arithmetics; and close to the reference."""
     for kind in ("tet", "hex"):
@@ -458,7 +478,7 @@ def check_long_steps():
 
 
 for part in (check_free_fall, check_oscillator, check_energy, check_momenta, check_stability, check_linear_modes, check_stvk, check_bad_input,
-             check_pressed_group, check_turned, check_signal, check_threads, check_devices, check_curves, check_file, check_long_steps):
+             check_pressed_group, check_turned, check_signal, check_disk, check_threads, check_devices, check_curves, check_file, check_long_steps):
     begun = time.time()
     part()
     print(f"{part.__name__}: {time.time() - begun:.1f} s")

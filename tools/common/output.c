@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
 #include "tools/common/files.h"
 #include "tools/common/signals.h"
@@ -269,6 +270,31 @@ void tool_name_error(const char *temporary, const char *path, modal_error *err)
     size_t wanted = strlen(path), length = strlen(temporary);
     memmove(found + wanted, found + length, strlen(found + length) + 1); /* always shorter */
     memcpy(found, path, wanted);
+}
+
+static modal_status folder_of(const char *path, char **folder, modal_error *err)
+{
+    char *copy = NULL;
+    modal_status status = modal_copy_text(&copy, path, SIZE_MAX, err);
+    if (status == MODAL_OK) status = modal_copy_text(folder, dirname(copy), SIZE_MAX, err);
+    modal_free(&copy);
+    return status;
+}
+
+modal_status tool_output_check_room(const char *path, double bytes, const char *other, double other_bytes, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char *folder = NULL, *other_folder = NULL;
+    struct stat first, second;
+    if (path) MODAL_TRY(folder_of(path, &folder, err));
+    if (other) MODAL_TRY(folder_of(other, &other_folder, err));
+    const int together = path && other && stat(folder, &first) == 0 && stat(other_folder, &second) == 0 && first.st_dev == second.st_dev;
+    if (path) MODAL_TRY(modal_disk_check(folder, path, together ? bytes + other_bytes : bytes, err));
+    if (other && !together) MODAL_TRY(modal_disk_check(other_folder, other, other_bytes, err));
+done:
+    modal_free(&folder);
+    modal_free(&other_folder);
+    return status;
 }
 
 void tool_output_name_error(const tool_output *output, modal_error *err)

@@ -36,6 +36,9 @@ modal_status tool_output_anew(tool_output *output, modal_error *err);
 /* Takes what the system keeps of a file that will be replaced out of its memory, which the new one can use then;
  * without this the rename does it, and all wait. The file stays as it is. For a thread that has nothing better to do. */
 void tool_output_uncache(const tool_output *output);
+/* MODAL_ERROR_SYSTEM where the disk of `path` has no room for so many bytes more, or that of `other` for its own; one disk needs room for both.
+ * Each may be NULL. */
+modal_status tool_output_check_room(const char *path, double bytes, const char *other, double other_bytes, modal_error *err);
 /* Where an error names the temporary file, puts the name that the user gave. */
 void tool_output_name_error(const tool_output *output, modal_error *err);
 /* Removes the temporary file, or folder with its frames, if it is there, and frees; also after a commit; may be called

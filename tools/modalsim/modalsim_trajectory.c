@@ -4,12 +4,10 @@
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "formats/trajectory/trajectory_h5.h"
 #include "lib/base/below.h"
-#include "lib/base/disk.h"
 #include "lib/base/memory.h"
 #include "tools/common/commit.h"
 #include "tools/common/memory.h"
@@ -84,15 +82,6 @@ done:
     return status;
 }
 
-static modal_status folder_of(const char *path, char **folder, modal_error *err)
-{
-    char *copy = NULL;
-    modal_status status = modal_copy_text(&copy, path, SIZE_MAX, err);
-    if (status == MODAL_OK) status = modal_copy_text(folder, dirname(copy), SIZE_MAX, err);
-    modal_free(&copy);
-    return status;
-}
-
 /* All that will be written is known before the first byte: frames, and twice the state in a checkpoint. */
 static modal_status check_room(const modalsim_writer *w, modal_error *err)
 {
@@ -104,25 +93,15 @@ static modal_status check_room(const modalsim_writer *w, modal_error *err)
     const double rows = row * (double)w->head.n_frames;
     const double state = 8 * (6 * coordinates + (double)(MODALSIM_STATE_NUMBERS + 13) * objects); /* with lags and drifts */
     const double kept = r->checkpoint_path ? rows + 2 * state : 0;
-    char *folder = NULL, *other = NULL;
-    struct stat first, second;
     if (r->to_stdout) {
         const double most = r->memory_limit > 0 ? (double)r->memory_limit : tool_available_memory("");
         if (most > 0 && 2 * rows > most)
             MODAL_FAIL(err, MODAL_ERROR_MEMORY,
                        "%s: standard output needs all frames in memory, twice, %.0f bytes of %.0f; a file does not",
                        r->memory_limit > 0 ? "--memory-limit" : "memory", 2 * rows, most);
-    } else {
-        MODAL_TRY(folder_of(r->trajectory_path, &folder, err));
     }
-    if (r->checkpoint_path) MODAL_TRY(folder_of(r->checkpoint_path, &other, err));
-    const int together = folder && other && stat(folder, &first) == 0 && stat(other, &second) == 0 &&
-                         first.st_dev == second.st_dev;
-    if (folder) MODAL_TRY(modal_disk_check(folder, r->trajectory_path, together ? rows + kept : rows, err));
-    if (other && !together) MODAL_TRY(modal_disk_check(other, r->checkpoint_path, kept, err));
+    MODAL_TRY(tool_output_check_room(r->to_stdout ? NULL : r->trajectory_path, rows, r->checkpoint_path, kept, err));
 done:
-    modal_free(&folder);
-    modal_free(&other);
     return status;
 }
 

@@ -162,12 +162,19 @@ done:
     return status;
 }
 
+static modal_status add(run *w, int is_state, const modal_solid_piece *pieces, int n, modal_error *err)
+{
+    const modal_status status = modal_solid_checkpoint_add(w->checkpoint, is_state, pieces, n, err);
+    if (status != MODAL_OK) modal_error_context(err, "%s", w->r->checkpoint_path);
+    return status;
+}
+
 modal_status modaltled_checkpoint_frame(run *w, const modal_snapshot *frame, modal_error *err)
 {
     modal_solid_piece all[FRAME];
     if (!w->checkpoint) return MODAL_OK;
     pieces_of(w, frame, all);
-    return modal_solid_checkpoint_add(w->checkpoint, 0, all, FRAME, err);
+    return add(w, 0, all, FRAME, err);
 }
 
 modal_status modaltled_checkpoint_state(run *w, int64_t next, modal_error *err)
@@ -179,7 +186,7 @@ modal_status modaltled_checkpoint_state(run *w, int64_t next, modal_error *err)
     memcpy(w->state, &head, sizeof head);
     MODAL_TRY(modal_tled_motion_save(w->motion, (char *)w->state + sizeof head, err));
     const modal_solid_piece piece = {w->state, w->state_bytes};
-    MODAL_TRY(modal_solid_checkpoint_add(w->checkpoint, 1, &piece, 1, err));
+    MODAL_TRY(add(w, 1, &piece, 1, err));
     if (w->outputs->checkpoint.temporary) MODAL_TRY(tool_output_commit(&w->outputs->checkpoint, err)); /* the next ones are added to it */
 done:
     return status;

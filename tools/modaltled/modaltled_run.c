@@ -105,6 +105,18 @@ done:
     return status;
 }
 
+/* What will be written is known before the first frame: the frames, and in a checkpoint a state every so many of them. */
+static modal_status check_room(const run *w, modal_error *err)
+{
+    const int steady = w->c->scene.steady, *fields = w->r->fields;
+    const double frames = steady ? 2 : (double)w->c->n_frames, number = w->r->precision == MODAL_TLED_FLOAT32 ? 4 : 8;
+    const double field = 3 * (double)w->c->model.solid.n_nodes * (1 + fields[MODALTLED_VELOCITIES] + fields[MODALTLED_FORCES]);
+    const double others = 8 * (1 + (fields[MODALTLED_ENERGY] ? MODAL_TLED_ENERGIES + MODAL_TLED_PARTS : 0) + 9 * (double)w->n_probes);
+    const double states = steady ? 1 : floor(frames / (double)w->r->checkpoint_every);
+    return tool_output_check_room(w->r->snapshots_path, frames * (number * field + others), w->r->checkpoint_path,
+                                  frames * (8 * field + others) + states * (double)modal_tled_motion_save_bytes(w->motion), err);
+}
+
 /* Says that the step has become shorter, or that it is too long. */
 static void tell_change(void *context, const modal_tled_change *change)
 {
@@ -142,7 +154,11 @@ static modal_status write_frame(void *context, const modal_tled_frame *f, modal_
         const double *u = f->u + 3 * i;
         w->largest_square = fmax(w->largest_square, u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
     }
-    MODAL_TRY(modal_snapshots_out_add(w->out, &frame, err));
+    status = modal_snapshots_out_add(w->out, &frame, err);
+    if (status != MODAL_OK) {
+        modal_error_context(err, "%s", w->r->snapshots_path);
+        goto done;
+    }
     MODAL_TRY(modaltled_checkpoint_frame(w, &frame, err));
 done:
     return status;
@@ -308,6 +324,7 @@ modal_status modaltled_run(tool *t, const modaltled_request *r, modaltled_case *
         MODAL_TRY(modal_tled_steady_masses(&c->model, &c->forces, rest, err));
     }
     MODAL_TRY(modal_tled_motion_new(&r->device, &c->model, &c->scene, &options, &w.motion, err));
+    MODAL_TRY(check_room(&w, err));
     w.follow = (modal_tled_follow){.motion = w.motion, .forces = &c->forces, .automatic = c->scene.step == 0, .unsafe = r->unsafe_step,
                                    .tell = tell_change, .context = &w};
     w.follow.at.least_limit = c->critical.estimate;
@@ -325,6 +342,7 @@ done:
     modal_tled_frames_delete(w.frames);
     later = (modal_error){0};
     const modal_status closed = modal_snapshots_out_close(&w.out, MODAL_OK, status == MODAL_OK ? err : &later);
+    if (status == MODAL_OK && closed != MODAL_OK) modal_error_context(err, "%s", r->snapshots_path);
     if (status == MODAL_OK) status = closed;
     if (closed != MODAL_OK) *n_written = 0;
     modaltled_checkpoint_end(&w);
