@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A cantilever at rest under a load that bends it far: error against processor seconds for tetrahedra, tetrahedra with nodal pressures
-and hexahedra. The tables of docs/results/tissue.md. usage: measure_tissue.py BIN_FOLDER [--quick]"""
+"""The tables of docs/results/tissue.md and docs/tissue.md. usage: measure_tissue.py BIN_FOLDER [cantilever|hourglass|liver] [--quick]
+cantilever: at rest under a load that bends it far, error against processor seconds for tetrahedra, tetrahedra with nodal pressures and hexahedra.
+hourglass: the same hexahedra with other hourglass controls. liver: what each stage of docs/tissue.md costs in accuracy."""
 import json
 import os
 import pathlib
@@ -16,8 +17,11 @@ import numpy as np
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
 from soft_box import box  # noqa: E402
 
-modaltled = pathlib.Path(sys.argv[1]).resolve() / "modaltled"
+folder = pathlib.Path(sys.argv[1]).resolve()
+modaltled = folder / "modaltled"
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "docs/examples"
 QUICK = "--quick" in sys.argv
+PART = ([word for word in sys.argv[2:] if word != "--quick"] + ["cantilever"])[0]
 os.chdir(tempfile.mkdtemp(prefix="measure-tissue-"))
 YOUNG, DENSITY, LENGTH, FORCE = 3e3, 1000, 0.08, 3e-3
 
@@ -43,7 +47,7 @@ def bend(cells, kind, poisson, **more):
     return u[-1][tip].mean(axis=0), seconds, len(elements), json.loads(pathlib.Path("r.json").read_text())["steps_done"], rest
 
 
-def main():
+def cantilever():
     fine = (6, 6, 24) if QUICK else (12, 12, 48)
     for poisson, hourglass in ((0.45, 0.02), (0.495, 0.002)):
         want = bend(fine, "hex", poisson, hourglass=hourglass)[0]
@@ -58,4 +62,76 @@ def main():
                 print(f"| {name} | {n} x {n} x {4 * n} | {count:,} | {100 * error:.2f} % | {seconds:.2f} | {steps:,} | {rest:.0e} |", flush=True)
 
 
-main()
+def hourglass():
+    """The tip's way with several kappa, against fine hexahedra with (1 - 2 nu) / 10."""
+    print("| nu | cells | 0.1 | 2 (1 - 2 nu) / 5 | (1 - 2 nu) / 5 | (1 - 2 nu) / 10 | (1 - 2 nu) / 20 |\n| --- | --- | --- | --- | --- | --- | --- |")
+    n = 4 if QUICK else 8
+    for poisson in (0.3, 0.45, 0.495):
+        small = 1 - 2 * poisson
+        want = np.linalg.norm(bend((n, n, 4 * n), "hex", poisson, hourglass=small / 10)[0])
+        for n_cells in (1, 2, 4):
+            ways = [np.linalg.norm(bend((n_cells, n_cells, 4 * n_cells), "hex", poisson, hourglass=k)[0])
+                    for k in (0.1, 2 * small / 5, small / 5, small / 10, small / 20)]
+            print(f"| {poisson} | {n_cells} x {n_cells} x {4 * n_cells} | " + " | ".join(f"{100 * (w / want - 1):+.2f} %" for w in ways) + " |", flush=True)
+
+
+def liver():
+    """Every stage of docs/tissue.md, by its commands."""
+    def run(tool, *words):
+        subprocess.run([folder / tool, *map(str, words), "-f", "-q"], check=True)
+
+    def read(path, *names):
+        with h5py.File(path) as f:
+            found = [f[name][:] for name in names]
+        return found[0] if len(found) == 1 else found
+
+    def farthest(a, b):
+        return np.sqrt(((a.astype(float) - b) ** 2).sum(axis=2)).max()
+
+    body = ["--young", "3e3", "--poisson", "0.45", "--density", "1050", "--fixed", "box:-1,-1,-1:1,1,-0.045"]
+    subprocess.run([sys.executable, EXAMPLES / "liver.py", "liver.obj", *(["3"] if QUICK else [])], check=True)
+    subprocess.run([folder / "modalmesh", "liver.obj", "liver.msh", "-f", "-q", "--size", "0.03" if QUICK else "0.0112"], check=True)
+    scene = json.loads((EXAMPLES / "liver_pull.json").read_text())
+
+    def pull(out, words=(), **more):
+        pathlib.Path("scene.json").write_text(json.dumps({k: v for k, v in {**scene, **more}.items() if v is not None}))
+        run("modaltled", "liver.msh", out, "--scene", "scene.json", *body, *words, "--report", "r.json")
+        return json.loads(pathlib.Path("r.json").read_text())
+
+    report = pull("s.h5")
+    times, u, left = read("s.h5", "times", "displacements", "probes/displacements")
+    x, corners = read("s.h5", "solid/nodes", "solid/triangles")
+    largest, step = np.sqrt((u.astype(float) ** 2).sum(axis=2)).max(), report["step_s"]
+    with open("liver.obj") as f:
+        words = [line.split() for line in f]
+    surface = np.array([w[1:4] for w in words if w and w[0] == "v"], float)[np.array([[c.split("/")[0] for c in w[1:]] for w in words if w and w[0] == "f"], int) - 1]
+    volume = [np.linalg.det(t).sum() / 6 for t in (surface, x[corners])]
+    print(f"{len(read('s.h5', 'solid/element_type')):,} tetrahedra, step {step:.6g} s, largest displacement {largest:.5g} m\n")
+    print("| stage | error |\n| --- | --- |")
+    print(f"| surface to mesh: volume, {1e3 * volume[0]:.4f} l | {abs(volume[1] / volume[0] - 1):.1e} |", flush=True)
+    pull("n.h5", nodal_pressure=True)
+    ways = [np.linalg.norm(p[68, 0]) for p in (left, read("n.h5", "probes/displacements"))]
+    print(f"| T4 beside nodal pressures: the lobe's way at {times[68]:.2f} s, {ways[0]:.4g} m | {1 - ways[0] / ways[1]:.2%} too stiff |", flush=True)
+    # of frames at equal times: those of the first run fall on whole numbers of half steps
+    frames = [2 * int(n) for n in np.rint(times / step)]
+    pull("h.h5", step=step / 2, fps=None, duration=None, steps=frames[-1], at_steps=frames)
+    print(f"| step, beside half of it: largest node | {farthest(u, read('h.h5', 'displacements')) / largest:.1e} |", flush=True)
+    energy = report["energy"]
+    print(f"| balance of energies, of the largest | {energy['worst_balance_J'] / energy['largest_J']:.1e} |")
+    pull("d.h5", ["--arithmetic", "float64"])
+    print(f"| float32 beside float64: largest node | {farthest(u, read('d.h5', 'displacements')) / largest:.1e} |", flush=True)
+    for columns in (10, 20):
+        run("modalpack", "liver.msh", "liver.h5", "--snapshots", "s.h5", "--modes", columns, *body)
+        run("modalsim", "liver.h5", "reduced.h5", "--project", "s.h5", "--report", "r.json")
+        found = json.loads(pathlib.Path("r.json").read_text())["projection"]
+        print(f"| {columns} columns: norm, largest node | {found['worst_of_largest']:.1e}, {found['node_of_largest']:.1e} |", flush=True)
+    for source, out in (("s.h5", "full"), ("reduced.h5", "played")):
+        run("modaldeform", source, out, "--fields", "displacement")
+    played = [read(f"{out}/sequence.vtkhdf", "VTKHDF/Points").reshape(len(u), -1, 3) for out in ("full", "played")]
+    print(f"| played: largest vertex | {farthest(*played):.1e} m of {largest:.4g} m |", flush=True)
+    run("modalview", "s.h5", "liver.html", "--report", "r.json")
+    page = json.loads(pathlib.Path("r.json").read_text())["reduced"]
+    print(f"| page, {page['columns']} columns: largest vertex | {page['error']:.1e} |")
+
+
+{"cantilever": cantilever, "hourglass": hourglass, "liver": liver}[PART]()
