@@ -190,6 +190,7 @@ def check_project():
         projected = dict(zip(t.attrs["quality_columns"].decode().split(), t["quality"][:].T))["projected"]
         check(np.allclose(projected, errors[:, 0] / errors[:, 1].max(), rtol=1e-12, atol=0))
     report = json.loads(pathlib.Path("r.json").read_text())["projection"]
+    check(np.array_equal(report["errors"], errors), "errors by frame")
     worst = rows.max(axis=0)
     check(np.isclose(report["worst_of_largest"], worst[0] / worst[1]) and np.isclose(report["node_of_largest"], worst[2] / worst[3]), report)
     check(rows[np.arange(len(rows)) == report["frame"], 0] == worst[0] and "20 modes leave out at most" in said, report, said)

@@ -113,8 +113,13 @@ done:
 static void report(tool *t, const job *j, const worst *w)
 {
     const modal_volume_mesh *mesh = &j->basis.shapes[j->basis.objects[0].shape].solid.mesh;
+    json_t *rows = json_array(); /* as in the trajectory; of no use where nobody asks for the report */
+    for (int64_t i = 0; i < j->contents.n_snapshots && tool_value(&t->arguments, "report"); i++) {
+        const double *e = j->errors + 4 * i;
+        json_array_append_new(rows, json_pack("[f, f, f, f]", e[0], e[1], e[2], e[3]));
+    }
     json_object_set_new(t->report, "projection",
-                        json_pack("{s:f, s:I, s:f, s:I, s:f, s:f, s:I, s:I, s:f}", "worst_of_frame", w->relative, "worst_frame",
+                        json_pack("{s:o, s:f, s:I, s:f, s:I, s:f, s:f, s:I, s:I, s:f}", "errors", rows, "worst_of_frame", w->relative, "worst_frame",
                                   (json_int_t)w->relative_frame, "worst_of_largest", w->left / w->whole, "frame", (json_int_t)w->left_frame,
                                   "node_of_largest", w->farthest / w->most, "farthest_node_m", w->farthest, "node",
                                   (json_int_t)mesh->node_tags[w->node], "node_frame", (json_int_t)w->farthest_frame, "largest_displacement_m",
