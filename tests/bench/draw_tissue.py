@@ -22,7 +22,7 @@ with h5py.File(path) as f:
         triangles = v["Connectivity"][:].reshape(-1, 3)
 triangles = triangles[:len(triangles) // 1]
 triangles = triangles[(triangles < n).all(axis=1)]
-top = np.quantile(np.concatenate(values), 0.995)
+top = np.quantile(np.concatenate(values), 0.96)
 ramp = np.array([[0.75, 0.55, 0.52], [0.85, 0.62, 0.35], [0.95, 0.85, 0.3], [0.85, 0.15, 0.1]])
 axes = draw.camera((-0.5, 0.55, 1.0), (0, 1, 0))
 seen = np.concatenate(places) @ axes.T
