@@ -356,6 +356,9 @@ def check_steady():
         move("n.msh", {"gravity": [0, 0, -2], "contacts": [{"plane": [[0, 0, 0], [0, 0, 1]]}], "until": "steady", "duration": 5}, {}, "--arithmetic", arithmetic)
         push, weight = result("probes/reactions")[-1][0], 2 * DENSITY * 0.02 * 0.02 * 0.03
         check(np.abs(push - [0, 0, weight]).max() < within * weight, arithmetic, push, weight)
+    wild = {"forces": [{**loads["forces"][0], "force": [0, 0, -500]}], "until": "steady", "duration": 1}
+    err = move("g.msh", wild, {}, code=5)
+    check("inside out" in err and "rise more slowly" in err and "smaller step" not in err, err)
     for key, value in (("step", 1e-4), ("fps", 5), ("damping", {"alpha": 1}), ("until", "now"), ("accuracy", 2)):
         err = move("g.msh", {**loads, "until": "steady", "duration": 1, key: value}, {}, code=3)
         check(key in err, err)

@@ -192,10 +192,12 @@ done:
 /* What ended the motion, with what to do. */
 static void explain(const run *w, int64_t element, modal_error *err)
 {
-    char advice[] = "; try a smaller step, smoother or smaller loads, or a finer mesh there";
+    /* until steady the step is not the user's */
+    const char *advice = w->c->scene.steady ? "; try loads that rise more slowly, smaller loads, or a finer mesh there"
+                                            : "; try a smaller step, smoother or smaller loads, or a finer mesh there";
     const size_t length = strlen(err->message);
     if (err->status != MODAL_ERROR_NOT_CONVERGED) return;
-    if (length + sizeof advice < sizeof err->message) memcpy(err->message + length, advice, sizeof advice);
+    if (length + strlen(advice) < sizeof err->message) memcpy(err->message + length, advice, strlen(advice) + 1);
     if (element >= 0) modal_error_context(err, "element %lld", (long long)w->c->solid.mesh.element_tags[element]);
     modal_error_context(err, "%s", w->r->scene_path);
 }
