@@ -38,14 +38,18 @@ TARGET static void NAME(put_out)(const modal_tled_step_task *t, const modal_tled
     const modal_tled_solid *s = t->layout->solid;
     const int64_t i = special->node, row = special->touching;
     SCALAR *u = (SCALAR *)t->u + 4 * i, *d = (SCALAR *)t->d + 4 * i, *low = t->low ? (SCALAR *)t->low + 8 * i : NULL;
-    double x[3], sum[3] = {0, 0, 0};
+    double x[3], from[3], sum[3] = {0, 0, 0};
     int moved = 0;
-    for (int c = 0; c < 3; c++) x[c] = s->nodes[3 * i + c] + ((double)u[c] + (low ? (double)low[c] : 0));
+    for (int c = 0; c < 3; c++) {
+        x[c] = s->nodes[3 * i + c] + ((double)u[c] + (low ? (double)low[c] : 0));
+        from[c] = s->nodes[3 * i + c] + at[c];
+    }
     for (int32_t b = 0; b < s->n_contacts; b++) {
         const modal_tled_contact *contact = &s->contacts[b];
         const double was[3] = {x[0], x[1], x[2]};
+        const double *signals = t->signals + step * s->n_signals + contact->signal;
         const int in = special->held < 0 && (s->touching_masks[row] >> b & 1) &&
-                       modal_tled_put_out(contact, t->signals + (step + 1) * s->n_signals + contact->signal, x);
+                       modal_tled_put_out(contact, signals, signals + s->n_signals, from, x);
         moved |= in;
         for (int c = 0; c < 3; c++) {
             const double force = in ? s->mass[i] * (x[c] - was[c]) / f->gain : 0;

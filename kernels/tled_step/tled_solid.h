@@ -62,9 +62,13 @@ typedef struct modal_tled_material {
 static inline int modal_tled_is_rich(const modal_tled_material *m) { return m->averages || m->fibre > 0 || m->n_terms > 0; }
 
 /* A rigid body that nodes do not enter, without friction. After its step a node that would be in it (nearer to the axis than
- * the radius, or below the plane) is put on its surface along the shortest way, body after body in their order; the force that
- * does it is m / gain times the way (tled_step.h). Nodes with a prescribed component are left alone. The body is where the
- * signals from `signal` on say at t_(n+1), m. */
+ * the radius, or below the plane) is put on its surface along the normal that was there at t_n, body after body in their order; the
+ * force that does it is m / gain times the way (tled_step.h). Nodes with a prescribed component are left alone. The body is where the
+ * signals from `signal` on say, m.
+ *
+ * The normal of t_n, not that of t_(n+1), acts together with the elements' forces of t_n, as in SHAKE (J.-P. Ryckaert, G. Ciccotti,
+ * H. J. C. Berendsen, 1977): nodes that slide keep their energy, with an error of the step's square. Along the shortest way at t_(n+1) sliding on a
+ * round body would be amplified by 1 + N dt^2 / (2 m r) a step, N the force on the node: without damping any step would be too long. */
 typedef enum modal_tled_contact_kind {
     MODAL_TLED_PLANE = 0,  /* 3 signals: a point of it */
     MODAL_TLED_SPHERE = 1, /* 3: the centre */
@@ -183,8 +187,9 @@ modal_tled_decay modal_tled_decay_of(const modal_tled_material *material, int te
 void modal_tled_relax(const modal_tled_material *material, const modal_tled_decay *decays, const double h[9], double *state,
                       double stress[9]);
 
-/* Puts a point x out of a body whose signals are `at`. Returns whether it was in it. */
-int modal_tled_put_out(const modal_tled_contact *contact, const double *at, double x[3]);
+/* Puts a point x out of a body whose signals are `at`, along its normal at `from`, where the point was while they were `before`; from the
+ * axis itself along the shortest way. Returns whether it was in it. */
+int modal_tled_put_out(const modal_tled_contact *contact, const double *before, const double *at, const double from[3], double x[3]);
 
 /* 1 where the material's elements are T4 with nodal pressures. n_terms: the most of all materials. */
 int modal_tled_averages(const modal_tled_solid *solid);

@@ -120,15 +120,17 @@ static void put_out(const modal_tled_step_task *t, const modal_tled_factors *f, 
 {
     const modal_tled_solid *s = t->layout->solid;
     const int64_t i = s->touching[row];
-    double x[3];
+    double x[3], from[3];
     int moved = 0;
-    for (int c = 0; c < 3; c++)
+    for (int c = 0; c < 3; c++) {
         x[c] = s->nodes[3 * i + c] + (load(t, t->u, i, c) + lost(t, i, 0, c));
+        from[c] = s->nodes[3 * i + c] + w->at[c];
+    }
     for (int32_t b = 0; b < s->n_contacts; b++) {
         const modal_tled_contact *contact = &s->contacts[b];
         const double before[3] = {x[0], x[1], x[2]};
-        const int in = !held && (s->touching_masks[row] >> b & 1) &&
-                       modal_tled_put_out(contact, t->signals + (k + 1) * s->n_signals + contact->signal, x);
+        const double *signals = t->signals + k * s->n_signals + contact->signal;
+        const int in = !held && (s->touching_masks[row] >> b & 1) && modal_tled_put_out(contact, signals, signals + s->n_signals, from, x);
         moved |= in;
         for (int c = 0; c < 3; c++) {
             const double force = in ? s->mass[i] * (x[c] - before[c]) / f->gain : 0;

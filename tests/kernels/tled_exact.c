@@ -182,14 +182,11 @@ void exact_loads(const modal_tled_solid *s, const double *gravity, const double 
     }
 }
 
-int exact_put_out(const modal_tled_contact *body, const double *at, long double x[3])
+/* The way from the nearest point of a round body's axis to x; its length. */
+static long double axis_way(const modal_tled_contact *body, const double *at, const long double x[3], long double way[3])
 {
-    long double way[3], part = 0, length = 0, square = 0, depth = 0;
-    for (int i = 0; i < 3; i++) way[i] = x[i] - at[i], depth += way[i] * body->normal[i];
-    if (body->kind == MODAL_TLED_PLANE) {
-        for (int i = 0; i < 3 && depth < 0; i++) x[i] -= depth * body->normal[i];
-        return depth < 0;
-    }
+    long double part = 0, length = 0, square = 0;
+    for (int i = 0; i < 3; i++) way[i] = x[i] - at[i];
     for (int i = 0; i < 3 && body->kind == MODAL_TLED_CAPSULE; i++)
         length += ((long double)at[3 + i] - at[i]) * ((long double)at[3 + i] - at[i]), part += ((long double)at[3 + i] - at[i]) * way[i];
     part = length > 0 ? fminl(fmaxl(part / length, 0), 1) : 0;
@@ -197,7 +194,28 @@ int exact_put_out(const modal_tled_contact *body, const double *at, long double 
         if (part > 0) way[i] -= part * ((long double)at[3 + i] - at[i]);
         square += way[i] * way[i];
     }
-    if (!(square < (long double)body->radius * body->radius)) return 0;
-    for (int i = 0; i < 3; i++) x[i] += way[i] * (body->radius / sqrtl(square) - 1);
+    return sqrtl(square);
+}
+
+int exact_put_out(const modal_tled_contact *body, const double *before, const double *at, const long double from[3], long double x[3], double *steep)
+{
+    long double way[3], normal[3], depth = 0;
+    *steep = 1;
+    if (body->kind == MODAL_TLED_PLANE) {
+        for (int i = 0; i < 3; i++) depth += (x[i] - at[i]) * body->normal[i];
+        for (int i = 0; i < 3 && depth < 0; i++) x[i] -= depth * body->normal[i];
+        return depth < 0;
+    }
+    if (!(axis_way(body, at, x, way) < body->radius)) return 0;
+    const long double length = axis_way(body, before, from, normal);
+    long double low = 0, high = body->radius * 2, cosine = 0;
+    for (int i = 0; i < 3; i++) high += body->kind == MODAL_TLED_CAPSULE ? fabsl((long double)at[3 + i] - at[i]) : 0;
+    for (int round = 0; round < 100; round++) { /* inside up to low, outside from high on */
+        long double y[3];
+        for (int i = 0; i < 3; i++) y[i] = x[i] + (low + high) / 2 * normal[i] / length;
+        *(axis_way(body, at, y, way) < body->radius ? &low : &high) = (low + high) / 2;
+    }
+    for (int i = 0; i < 3; i++) x[i] += low * normal[i] / length, cosine += way[i] * normal[i] / length / body->radius;
+    *steep = (double)(1 / cosine);
     return 1;
 }

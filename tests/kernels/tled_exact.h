@@ -16,7 +16,9 @@ void exact_forces(const modal_tled_solid *s, const double *u, double before, lon
 void exact_loads(const modal_tled_solid *s, const double *gravity, const double *signals, const double *u, long double *force,
                  double *size);
 
-/* Puts x out of a body that is at `at` [3], a capsule's ends [2, 3]; 1: it was in it. */
-int exact_put_out(const modal_tled_contact *body, const double *at, long double x[3]);
+/* As modal_tled_put_out, of a point that was not on the axis; the way out is halved until it is found. *steep: how many times as far off as x
+ * its new place may be. */
+int exact_put_out(const modal_tled_contact *body, const double *before, const double *at, const long double from[3], long double x[3],
+                  double *steep);
 
 #endif

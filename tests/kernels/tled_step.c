@@ -108,20 +108,24 @@ static double check_touching(harness *h, const modal_tled_layout *layout, const 
 {
     const modal_tled_solid *s = layout->solid;
     const double eps = is_double(layout) ? DBL_EPSILON : FLT_EPSILON;
-    long double x[3];
+    long double x[3], from[3];
     double bound = 4 * node->bound, length = 0;
     int moved = 0;
     for (int c = 0; c < 3; c++) {
-        x[c] = (long double)s->nodes[3 * i + c] + node->was[c] + node->free[c];
+        from[c] = (long double)s->nodes[3 * i + c] + node->was[c];
+        x[c] = from[c] + node->free[c];
         length += fabs(s->nodes[3 * i + c]);
         bound += 8 * eps * (fabs(node->was[c]) + fabs((double)node->free[c]));
     }
     bound += 16 * DBL_EPSILON * length;
     for (int32_t b = 0; b < s->n_contacts; b++) {
         const long double before[3] = {x[0], x[1], x[2]};
+        const double *signals = m->signals + s->contacts[b].signal;
+        double steep = 1;
         const int in = node->held < 0 && (s->touching_masks[node->row] >> b & 1) &&
-                       exact_put_out(&s->contacts[b], m->signals + s->n_signals + s->contacts[b].signal, x);
+                       exact_put_out(&s->contacts[b], signals, signals + s->n_signals, from, x, &steep);
         moved |= in;
+        bound *= steep;
         for (int c = 0; c < 3; c++) {
             const long double force = node->mass / node->gain * (x[c] - before[c]);
             forces[c] += force;

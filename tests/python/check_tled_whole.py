@@ -134,6 +134,19 @@ def smooth(t, a, b):
     return 10 * s ** 3 - 15 * s ** 4 + 6 * s ** 5
 
 
+def put_out(way, radius, old, before, place, t):
+    """A place that is nearer than the radius goes out along the normal at the old one, as far as it is inside."""
+    if np.linalg.norm(way(place, t)) >= radius:
+        return place
+    normal = way(old, before)
+    normal /= np.linalg.norm(normal)
+    low, high = 0.0, 10 * radius
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.linalg.norm(way(place + middle * normal, t)) < radius else (low, middle)
+    return place + low * normal
+
+
 class Case:
     """3 x 3 x 2 cells of hexahedra, and as many of tetrahedra that hang on the edge x = 3, z = 2 of them (a triangle may not lie on a
     quadrilateral); inner nodes moved. Lengths, times and masses in units of `unit` = (m, s, kg), all of it moved by `shift` m."""
@@ -270,19 +283,20 @@ class Case:
             next_u[edge, 2] = 1e-3 * metre * smooth(t / second, 0, 0.1)
             place = x + next_u
             loose = free.all(axis=1)
-            ball = at(0.045, 0.015, 0.0504) + metre * np.array([np.interp(t / second, [0, 0.06, 0.1], v) for v in ((0, 0, 3e-3), (0, 0, 0), (0, -6e-3, -2e-3))])
+            ball = lambda t: at(0.045, 0.015, 0.0504) + metre * np.array([np.interp(t / second, [0, 0.06, 0.1], v)
+                                                                         for v in ((0, 0, 3e-3), (0, 0, 0), (0, -6e-3, -2e-3))])
+            from_ball = lambda p, t: p - ball(t)
             for i in np.flatnonzero(~self.inner & loose):
-                r = place[i] - ball
-                if np.linalg.norm(r) < 0.01 * metre:
-                    place[i] = ball + r * 0.01 * metre / np.linalg.norm(r)
+                place[i] = put_out(from_ball, 0.01 * metre, now[i], k * dt, place[i], t)
                 wall = at(0.0605, 0, 0)[0]
                 if top[i] and place[i][0] > wall:
                     place[i][0] = wall
-                go = np.array([np.interp(t / second, [0, 0.1], [0, 0.002]), 0, 0]) * metre
-                a, b = at(-0.0085, 0, -0.01) + go, at(-0.0085, 0.03, 0.03) + go
-                r = place[i] - (a + np.clip((place[i] - a) @ (b - a) / ((b - a) @ (b - a)), 0, 1) * (b - a))
-                if np.linalg.norm(r) < 0.008 * metre:
-                    place[i] += r * (0.008 * metre / np.linalg.norm(r) - 1)
+
+                def from_rod(p, t):
+                    go = np.array([np.interp(t / second, [0, 0.1], [0, 0.002]), 0, 0]) * metre
+                    a, b = at(-0.0085, 0, -0.01) + go, at(-0.0085, 0.03, 0.03) + go
+                    return p - (a + np.clip((p - a) @ (b - a) / ((b - a) @ (b - a)), 0, 1) * (b - a))
+                place[i] = put_out(from_rod, 0.008 * metre, now[i], k * dt, place[i], t)
             moved = (place != x + next_u).any(axis=1)
             self.touched = getattr(self, "touched", 0) + moved.sum()
             next_u[moved] = (place - x)[moved]

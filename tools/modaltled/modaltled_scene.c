@@ -176,9 +176,10 @@ static void warn_of_overlaps(tool *t, const modaltled_request *r, const modaltle
         int64_t n = 0;
         modal_tled_contact_place(&c->scene.contacts[b], 0, place);
         for (int64_t k = 0; k < s->n_touching; k++) {
+            const double *from = s->nodes + 3 * (int64_t)s->touching[k];
             double x[3];
-            memcpy(x, s->nodes + 3 * (int64_t)s->touching[k], sizeof x);
-            n += s->touching_masks[k] >> b & 1 && modal_tled_put_out(&s->contacts[b], place, x);
+            memcpy(x, from, sizeof x);
+            n += s->touching_masks[k] >> b & 1 && modal_tled_put_out(&s->contacts[b], place, place, from, x);
         }
         if (n > 0)
             tool_warn(t, "%s:%d: contacts[%d]: %lld nodes are in it at t = 0 s", r->scene_path, c->scene.contacts[b].line, b,
