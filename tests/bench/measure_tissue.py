@@ -120,18 +120,24 @@ def liver():
     print(f"| balance of energies, of the largest | {energy['worst_balance_J'] / energy['largest_J']:.1e} |")
     pull("d.h5", ["--arithmetic", "float64"])
     print(f"| float32 beside float64: largest node | {farthest(u, read('d.h5', 'displacements')) / largest:.1e} |", flush=True)
-    for columns in (10, 20):
-        run("modalpack", "liver.msh", "liver.h5", "--snapshots", "s.h5", "--modes", columns, *body)
-        run("modalsim", "liver.h5", "reduced.h5", "--project", "s.h5", "--report", "r.json")
+    def project(snapshots, columns):
+        run("modalpack", "liver.msh", "liver.h5", "--snapshots", snapshots, "--modes", columns, *body)
+        run("modalsim", "liver.h5", "reduced.h5", "--project", snapshots, "--report", "r.json")
         found = json.loads(pathlib.Path("r.json").read_text())["projection"]
-        print(f"| {columns} columns: norm, largest node | {found['worst_of_largest']:.1e}, {found['node_of_largest']:.1e} |", flush=True)
+        return f"{columns} columns: norm, largest node | {found['worst_of_largest']:.1e}, {found['node_of_largest']:.1e} |"
+
+    for columns in (10, 20):
+        print("| " + project("s.h5", columns), flush=True)
     for source, out in (("s.h5", "full"), ("reduced.h5", "played")):
         run("modaldeform", source, out, "--fields", "displacement")
     played = [read(f"{out}/sequence.vtkhdf", "VTKHDF/Points").reshape(len(u), -1, 3) for out in ("full", "played")]
     print(f"| played: largest vertex | {farthest(*played):.1e} m of {largest:.4g} m |", flush=True)
     run("modalview", "s.h5", "liver.html", "--report", "r.json")
     page = json.loads(pathlib.Path("r.json").read_text())["reduced"]
-    print(f"| page, {page['columns']} columns: largest vertex | {page['error']:.1e} |")
+    print(f"| page, {page['columns']} columns: largest vertex | {page['error']:.1e} |", flush=True)
+    run("modaltled", "liver.msh", "ball.h5", "--scene", EXAMPLES / "liver_ball.json", *body)
+    for columns in (20, 40):
+        print("| a ball presses, " + project("ball.h5", columns), flush=True)
 
 
 {"cantilever": cantilever, "hourglass": hourglass, "liver": liver}[PART]()
