@@ -10,6 +10,8 @@
 #include "tools/common/inputs.h"
 #include "tools/modaltled/modaltled_run.h"
 
+static const double OFF_BALANCE = 0.01; /* of the largest energy: what is said */
+
 static int report_progress(void *context, const char *stage, double fraction)
 {
     run *w = context;
@@ -339,6 +341,9 @@ modal_status modaltled_run(tool *t, const modaltled_request *r, modaltled_case *
     const modal_status left = modal_tled_frames_wait(w.frames, status == MODAL_OK ? err : &later);
     if (status == MODAL_OK && (status = left) != MODAL_OK) explain(&w, -1, err);
     report(&w);
+    if (status == MODAL_OK && !c->scene.steady && w.worst_balance > OFF_BALANCE * w.largest_energy)
+        tool_warn(t, "the balance of energies is off by %.3g of the largest: a smaller step shows by how much the motion is",
+                  w.worst_balance / w.largest_energy);
     *n_written = modal_snapshots_out_count(w.out);
 done:
     modal_tled_frames_delete(w.frames);
