@@ -27,6 +27,7 @@ extern "C" {
 #endif
 
 enum { MODAL_BAKE_STEPS = 4096, MODAL_BAKE_SIDE = 1 << 14, MODAL_BAKE_FAR = 1 << 16 }; /* steps a texel; most texels a side; most |uv| */
+enum { MODAL_BAKE_SHAPE = 20 };
 
 typedef struct modal_octree_bake_counts {
     int64_t overlapping; /* the sum over texels of the triangles with the centre strictly inside, less one */
@@ -49,7 +50,8 @@ struct modal_octree_bake_task {
     uint64_t *owner;   /* [height, width] the triangle in the low 32 bits, or UINT64_MAX */
     uint32_t *covered; /* [height, (width + 31) / 32] as in push_pull */
     void *values;      /* [height, width] u32, f32 or f32 [3]; the lowest row first */
-    int32_t *queue;    /* [n_triangles + 1] scratch */
+    int32_t *queue;    /* [n_triangles + 1] scratch of a GPU; the CPU reads neither of the two */
+    float *shapes;     /* [n_triangles, MODAL_BAKE_SHAPE] scratch of a GPU, as 16 bytes */
     modal_octree_bake_counts *counts;
 };
 

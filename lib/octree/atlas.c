@@ -147,7 +147,10 @@ modal_status modal_atlas_work_new(modal_atlas_work *w, const modal_device *devic
     MODAL_TRY(bring(w, &b->owner, NULL, n, sizeof *b->owner, err));
     MODAL_TRY(bring(w, &b->covered, NULL, words, sizeof *b->covered, err));
     MODAL_TRY(bring(w, &b->values, NULL, n, modal_octree_value_bytes(b->grid.channels), err));
-    MODAL_TRY(bring(w, &b->queue, NULL, n_triangles + 1, sizeof *b->queue, err));
+    if (!device->shares_memory) { /* scratch of a GPU */
+        MODAL_TRY(bring(w, &b->queue, NULL, n_triangles + 1, sizeof *b->queue, err));
+        MODAL_TRY(bring(w, &b->shapes, NULL, MODAL_BAKE_SHAPE * n_triangles, sizeof *b->shapes, err));
+    }
     MODAL_TRY(bring(w, &b->counts, NULL, 1, sizeof *b->counts, err));
     w->fill = (modal_push_pull_task){.width = r->width, .height = r->height, .texels = b->values, .covered = b->covered};
     MODAL_TRY(bring(w, &w->fill.scratch, NULL, modal_push_pull_blocks(r->width, r->height), sizeof *w->fill.scratch, err));

@@ -60,7 +60,7 @@ typedef struct modal_atlas_work {
     modal_push_pull_task fill; /* of the bake's values, which are rgba8 */
     modal_octree_mip mips[MODAL_OCTREE_MIPS];
     int n_arrays;
-    void *arrays[9 + 3 * (MODAL_OCTREE_MIPS + 1)]; /* what is freed */
+    void *arrays[10 + 3 * (MODAL_OCTREE_MIPS + 1)]; /* what is freed */
 } modal_atlas_work;
 
 /* Borrows the pyramid. atlas->n_beyond and n_flat are counted. Errors as modal_atlas_bake. Give it to _free also after an error. */

@@ -48,6 +48,15 @@ void *emulated_shared_of(unsigned block);
 struct alignas(16) double2 {
     double x, y;
 };
+struct alignas(8) float2 {
+    float x, y;
+};
+struct alignas(16) float4 {
+    float x, y, z, w;
+};
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
 struct alignas(8) int2 {
     int x, y;
 };
@@ -62,9 +71,12 @@ struct alignas(8) ushort4 {
 };
 inline uchar4 make_uchar4(unsigned char x, unsigned char y, unsigned char z, unsigned char w) { return {x, y, z, w}; }
 inline ushort4 make_ushort4(unsigned short x, unsigned short y, unsigned short z, unsigned short w) { return {x, y, z, w}; }
+inline float2 make_float2(float x, float y) { return {x, y}; }
+inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 inline int2 make_int2(int x, int y) { return {x, y}; }
 inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
 inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
 inline float __fsub_rn(float a, float b) { return a - b; }
 inline double rcbrt(double x) { return 1 / cbrt(x); }
 template <class To, class From> To emulated_bits(From x)
@@ -83,6 +95,15 @@ inline double __longlong_as_double(long long x) { return emulated_bits<double>(x
 template <class T> T __ldg(const T *p) { return *p; }
 template <class A, class B> auto min(A a, B b) { return a < b ? a : b; }
 template <class A, class B> auto max(A a, B b) { return a > b ? a : b; }
+template <class T> T __ldcs(const T *p) { return *p; }
+inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) // bytes 0 to 3 of a, 4 to 7 of b
+{
+    const uint64_t bytes = (uint64_t)b << 32 | a;
+    unsigned picked = 0;
+    for (int k = 0; k < 4; k++) picked |= (unsigned)(bytes >> 8 * (selector >> 4 * k & 7) & 255) << 8 * k;
+    return picked;
+}
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __ffs(unsigned x) { return __builtin_ffs((int)x); }
 // A thread goes on until it waits, so each of these is whole.
