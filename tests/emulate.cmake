@@ -58,3 +58,5 @@ modal_emulated_test(tled_step WRAPS modal_tled_layout_cpu modal_tled_step_cpu WA
           modal_tled=modal_emulated_tled modal_cuda=modal_emulated_cuda)
 modal_emulated_test(octree_bake WRAPS modal_octree_bake_cpu SOURCES octree_bake/octree_bake_cuda.cu
   RENAMES modal_octree_bake_cuda=modal_emulated_octree_bake modal_cuda=modal_emulated_cuda modal_octree_device=modal_emulated_octree)
+modal_emulated_test(surface_flow WRAPS modal_surface_flow_cpu SOURCES surface_flow/surface_flow_cuda.cu
+  RENAMES modal_surface_flow_cuda=modal_emulated_surface_flow modal_cuda=modal_emulated_cuda)

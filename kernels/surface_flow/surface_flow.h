@@ -11,7 +11,8 @@
  *   share f_e = max(0, q . e) w_e to the neighbour; where their sum is above 1 - 2^-18, s is reduced to that
  *
  * Shares are rounded to multiples of 2^-24 by giver and taker alike, from the same float32 numbers: their sum and what stays are then exact, and no
- * sample gives more than it has. `steer` keeps q and the sum of shares; it is made where `steers` says so, else taken as it was left.
+ * sample gives more than it has. `steer` keeps q and the sum of shares; it is made where `steers` says so, else taken as it was left. A GPU's
+ * `gifts` keep with it who gives to a sample, and what share, so that the steps that follow read only that: half of the neighbours, or fewer.
  * Then, with m liquid, h wetness (taken up by the surface) and d dirt, each in kg:
  *
  *   m' = m (1 - sum f) + sum over neighbours m_j f_j + dt (source + rain exposure A)
@@ -20,7 +21,7 @@
  *
  * lost = 1 - exp(-dt evaporation), taken = 1 - exp(-dt absorption): exact where both act at once.
  * Arithmetic is in double, numbers are kept as float32.
- * Sizes: any, 0 included. Alignment: steer and motion as 16 bytes, the rest as its type. Aliasing: outputs overlap nothing.
+ * Sizes: any, 0 included. Alignment: steer and motion as 16 bytes, gifts as 8, the rest as its type. Aliasing: outputs overlap nothing.
  * Range: m, h, d, g, areas and rates at least 0, g <= d; normals of length 1, V in their planes; |V| some lattice steps at most.
  * Error: shares are off by 4 e (1 + r) at most, their sum by 32 e (1 + r) with r = s sum w_e, which is about 4 but where all neighbours lie
  * across V; |m - exact| <= 32 e (1 + r) (m_i + sum m_j + added) with the largest r around, h and d likewise; e = FLT_EPSILON / 2.
@@ -38,8 +39,14 @@
 extern "C" {
 #endif
 
-enum { MODAL_FLOW_TILE = 32, MODAL_FLOW_BLOCK = 256 };
+enum { MODAL_FLOW_TILE = 32, MODAL_FLOW_BLOCK = 256, MODAL_FLOW_GIVEN = 5 };
 enum { MODAL_FLOW_ADDED, MODAL_FLOW_EVAPORATED, MODAL_FLOW_SUMS };
+
+/* What a neighbour gives in each step. */
+typedef struct modal_flow_gift {
+    int32_t from;
+    float share; /* above 0 */
+} modal_flow_gift;
 
 struct modal_surface_flow_task {
     int64_t n_samples;
@@ -52,6 +59,8 @@ struct modal_surface_flow_task {
     const float *motion;        /* [n_triangles, 4] velocity, lattice steps/s; exposure: m^2 that the rain falls on, of 1 m^2 at rest */
     int steers;                 /* nonzero: steer is made of normals, motion and dt */
     float *steer;               /* [n_samples, 4] q, the sum of shares */
+    modal_flow_gift *gifts;     /* [rows, 32] like neighbours, scratch of a GPU, kept as steer is; or NULL. The CPU does not use it, nor the next */
+    uint32_t *n_gifts;          /* [n_samples] how many, and from bit MODAL_FLOW_GIVEN on the sum of shares in 2^-24; NULL where gifts is */
     double dt;                  /* s */
     double rain;                /* kg/(m^2 s) */
     const float *sources;       /* [n_samples] kg/s, or NULL */
@@ -184,13 +193,12 @@ MODAL_FLOW_BOTH float modal_flow_moving(float dirt, float liquid, double film, f
     return liquid > 0 ? (float)((double)dirt * ((double)liquid / ((double)liquid + film * (double)area))) : 0;
 }
 
-/* The step of sample i with what comes to it; sums of it are added to sums [MODAL_FLOW_SUMS]. */
-MODAL_FLOW_BOTH void modal_flow_settle(const modal_surface_flow_task *t, int64_t i, double in, double carried,
+/* The step of sample i, which gives that share, with what comes to it; sums of it are added to sums [MODAL_FLOW_SUMS]. */
+MODAL_FLOW_BOTH void modal_flow_settle(const modal_surface_flow_task *t, int64_t i, double given, double in, double carried,
                                        double sums[MODAL_FLOW_SUMS])
 {
-    const double given = (double)t->steer[4 * i + 3], area = (double)t->areas[i];
     double added = t->sources ? t->dt * (double)t->sources[i] : 0;
-    if (t->rain > 0) added += t->dt * t->rain * (double)t->motion[4 * (int64_t)t->triangles[i] + 3] * area;
+    if (t->rain > 0) added += t->dt * t->rain * (double)t->motion[4 * (int64_t)t->triangles[i] + 3] * (double)t->areas[i];
     const double m = (double)t->liquid[i] * (1 - given) + in + added, h = (double)t->wetness[i];
     const float liquid = (float)(m * (1 - t->taken) * (1 - t->lost));
     t->liquid_next[i] = liquid;
@@ -207,7 +215,7 @@ MODAL_FLOW_BOTH void modal_flow_step(const modal_surface_flow_task *t, int64_t i
 {
     double in, carried;
     modal_flow_gather(t, i, &in, &carried);
-    modal_flow_settle(t, i, in, carried, sums);
+    modal_flow_settle(t, i, (double)t->steer[4 * i + 3], in, carried, sums);
 }
 
 #ifdef __cplusplus

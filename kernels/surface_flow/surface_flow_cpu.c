@@ -65,6 +65,11 @@ INLINE void gather(const modal_surface_flow_task *t, int64_t i, int has_dirt, do
     *dirt = carried;
 }
 
+INLINE void settle(const modal_surface_flow_task *t, int64_t i, double in, double carried, double sums[MODAL_FLOW_SUMS])
+{
+    modal_flow_settle(t, i, (double)t->steer[4 * i + 3], in, carried, sums);
+}
+
 /* ---- steering ---- */
 
 /* e . v of all ways. */
@@ -133,8 +138,8 @@ INLINE void steer(const modal_surface_flow_task *t, int64_t i)
     attributes static void flow_##suffix(const modal_surface_flow_task *t, int64_t first, int64_t end)                \
     {                                                                                                                 \
         double *const sums = t->sums + MODAL_FLOW_SUMS * (first / MODAL_FLOW_BLOCK), in, carried;                      \
-        for (int64_t i = first; i < end && !t->dirt; i++) gather(t, i, 0, &in, &carried), modal_flow_settle(t, i, in, carried, sums); \
-        for (int64_t i = first; i < end && t->dirt; i++) gather(t, i, 1, &in, &carried), modal_flow_settle(t, i, in, carried, sums);  \
+        for (int64_t i = first; i < end && !t->dirt; i++) gather(t, i, 0, &in, &carried), settle(t, i, in, carried, sums); \
+        for (int64_t i = first; i < end && t->dirt; i++) gather(t, i, 1, &in, &carried), settle(t, i, in, carried, sums);  \
     }
 DEFINE_BLOCK(base, )
 #ifdef TARGET_AVX2

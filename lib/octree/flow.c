@@ -66,7 +66,7 @@ modal_flow *modal_flow_delete(modal_flow *f)
     if (!f) return NULL;
     const modal_device *d = &f->device;
     const void *arrays[] = {f->task.row_offsets, f->task.neighbours, f->task.masks, f->task.areas, f->task.triangles, f->task.normals, f->task.motion,
-                            f->task.steer, f->task.sources, f->liquid[0], f->liquid[1], f->moving[0], f->moving[1],
+                            f->task.steer, f->task.gifts, f->task.n_gifts, f->task.sources, f->liquid[0], f->liquid[1], f->moving[0], f->moving[1],
                             f->task.wetness, f->task.dirt, f->task.sums};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_device_free(d, &arrays[i]);
     modal_device_stream_delete(d, &f->stream);
@@ -120,6 +120,10 @@ static modal_status bring_neighbours(modal_flow *f, modal_error *err)
             for (int k = 0; k < 3; k++) c[k] = modal_morton_squeeze((uint64_t)o->keys[i] >> k) + d[k];
             rows[at] = (int32_t)modal_bricks_sample(&bricks, c);
         }
+    }
+    if (!f->device.shares_memory) {
+        MODAL_TRY(modal_device_alloc(&f->device, &f->task.gifts, offsets[tiles] * MODAL_FLOW_TILE, sizeof *f->task.gifts, "flow", err));
+        MODAL_TRY(modal_device_alloc(&f->device, &f->task.n_gifts, n, sizeof *f->task.n_gifts, "flow", err));
     }
     MODAL_TRY(bring(f, &f->task.row_offsets, offsets, tiles + 1, sizeof *offsets, err));
     MODAL_TRY(bring(f, &f->task.neighbours, rows, offsets[tiles] * MODAL_FLOW_TILE, sizeof *rows, err));
@@ -314,6 +318,22 @@ modal_status modal_flow_steps(modal_flow *f, int64_t n, double dt, modal_stream 
         f->moving[0] = f->moving[1], f->moving[1] = swap;
     }
 done:
+    return status;
+}
+
+modal_status modal_flow_gifts(const modal_flow *f, int64_t *n_gifts, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = f->octree->n_samples;
+    uint32_t *numbers = NULL;
+    *n_gifts = 0;
+    if (!f->task.n_gifts) return MODAL_OK;
+    MODAL_TRY(modal_alloc(&numbers, n, sizeof *numbers, "flow", err));
+    MODAL_TRY(modal_device_copy_out(&f->device, numbers, f->task.n_gifts, n * (int64_t)sizeof *numbers, f->stream, err));
+    MODAL_TRY(modal_device_stream_wait(&f->device, f->stream, err));
+    for (int64_t i = 0; i < n; i++) *n_gifts += numbers[i] & ((1u << MODAL_FLOW_GIVEN) - 1);
+done:
+    modal_free(&numbers);
     return status;
 }
 

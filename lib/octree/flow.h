@@ -55,6 +55,9 @@ modal_status modal_flow_advance(modal_flow *flow, const float *positions, double
 /* Queues n more steps of dt s in `stream`, as the latest advance left the surface, and neither waits nor tells `state`, for benches. */
 modal_status modal_flow_steps(modal_flow *flow, int64_t n, double dt, modal_stream *stream, modal_error *err);
 
+/* How many pairs of a giver and a taker the latest steps had, for benches; 0 on a device that does not keep them. */
+modal_status modal_flow_gifts(const modal_flow *flow, int64_t *n_gifts, modal_error *err);
+
 /* How values are read at points of the surface: each from the corners of its cell that are on its sheet. */
 typedef struct modal_flow_probe {
     int64_t n;

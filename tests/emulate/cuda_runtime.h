@@ -135,6 +135,11 @@ template <class T> T __shfl_sync(unsigned mask, T x, int lane)
     return x;
 }
 template <class T> T __shfl_xor_sync(unsigned mask, T x, int d) { return __shfl_sync(mask, x, (int)(threadIdx.x % 32) ^ d); }
+template <class T> T __shfl_down_sync(unsigned mask, T x, int d)
+{
+    const int lane = (int)(threadIdx.x % 32);
+    return __shfl_sync(mask, x, lane + d > 31 ? lane : lane + d);
+}
 template <class T> T __shfl_up_sync(unsigned mask, T x, int d)
 {
     const int lane = (int)(threadIdx.x % 32);

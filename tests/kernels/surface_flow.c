@@ -140,7 +140,8 @@ typedef struct outputs {
     harness_output *liquid, *wetness, *dirt, *moving, *steer, *sums;
 } outputs;
 
-static outputs step(harness *h, const model *m, modal_surface_flow_task t, int shift, int dirty)
+/* keeps: with gifts, which the CPU does not use. A second step does not steer: it goes by what the first kept. */
+static outputs step(harness *h, const model *m, modal_surface_flow_task t, int shift, int dirty, int keeps, int n_steps)
 {
     modal_error err = {0};
     const int64_t n = m->n;
@@ -168,7 +169,18 @@ static outputs step(harness *h, const model *m, modal_surface_flow_task t, int s
         o.moving = harness_new_output(h, n, shift, NULL), t.moving_next = o.moving->device;
     }
     t.steers = 1;
+    if (keeps) {
+        t.gifts = (modal_flow_gift *)(void *)harness_new_output(h, 64 * m->n_rows, 0, NULL)->device;
+        t.n_gifts = (uint32_t *)(void *)harness_new_output(h, n, shift, NULL)->device;
+    }
     harness_ok(h, h->kernels->surface_flow(&t, h->stream, &err), &err);
+    if (n_steps > 1) {
+        t.steers = 0;
+        t.liquid = t.liquid_next, t.moving = t.moving_next;
+        o.liquid = harness_new_output(h, n, shift, NULL), t.liquid_next = o.liquid->device;
+        if (dirty) o.moving = harness_new_output(h, n, shift, NULL), t.moving_next = o.moving->device;
+        harness_ok(h, h->kernels->surface_flow(&t, h->stream, &err), &err);
+    }
     free(zeros);
     return o;
 }
@@ -234,12 +246,18 @@ static void check(harness *h, int64_t n, double density, double speed, int shift
     harness_case(h, "%lld samples, density %g, speed %g, shift %d, %s", (long long)n, density, speed, shift, dirty ? "dirt" : "no dirt");
     make(h, &m, n, density, speed);
     modal_surface_flow_task t = {.dt = 0.1, .rain = n % 2 ? 0.3 : 0, .lost = dirty ? 0.1 : 0, .taken = 0.03, .film = 0.5};
-    outputs o[2];
-    for (int k = 0; k < 2; k++) o[k] = step(h, &m, t, shift, dirty);
+    outputs o[4]; /* a step and two, without gifts and with them */
+    for (int k = 0; k < 4; k++) o[k] = step(h, &m, t, shift, dirty, k % 2, 1 + k / 2);
     harness_fetch(h);
-    harness_same(h, "liquid", o[0].liquid, o[1].liquid);
-    harness_same(h, "steer", o[0].steer, o[1].steer);
-    harness_same(h, "sums", o[0].sums, o[1].sums);
+    for (int k = 0; k < 4; k += 2) {
+        harness_same(h, "liquid", o[k].liquid, o[k + 1].liquid);
+        harness_same(h, "wetness", o[k].wetness, o[k + 1].wetness);
+        harness_same(h, "steer", o[k].steer, o[k + 1].steer);
+        harness_same(h, "sums", o[k].sums, o[k + 1].sums);
+        if (!dirty) continue;
+        harness_same(h, "dirt", o[k].dirt, o[k + 1].dirt);
+        harness_same(h, "moving dirt", o[k].moving, o[k + 1].moving);
+    }
     compare(h, &m, &t, &o[0], dirty);
     drop(&m);
 }
