@@ -56,6 +56,8 @@ modal_emulated_test(tled_step WRAPS modal_tled_layout_cpu modal_tled_step_cpu WA
   SOURCES tled_layout/tled_layout_cuda.cu tled_step/tled_step_cuda.cu
   RENAMES modal_tled_layout_cuda=modal_emulated_tled_layout modal_tled_step_cuda=modal_emulated_tled_step
           modal_tled=modal_emulated_tled modal_cuda=modal_emulated_cuda)
+modal_emulated_test(octree_lookup NO_BARRIERS WRAPS modal_octree_lookup_cpu SOURCES octree_lookup/octree_lookup_cuda.cu
+  RENAMES modal_octree_lookup_cuda=modal_emulated_octree_lookup modal_cuda=modal_emulated_cuda modal_octree_device=modal_emulated_octree)
 modal_emulated_test(octree_bake WRAPS modal_octree_bake_cpu SOURCES octree_bake/octree_bake_cuda.cu
   RENAMES modal_octree_bake_cuda=modal_emulated_octree_bake modal_cuda=modal_emulated_cuda modal_octree_device=modal_emulated_octree)
 modal_emulated_test(surface_flow WRAPS modal_surface_flow_cpu SOURCES surface_flow/surface_flow_cuda.cu

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thread two points, so that one is read while the other waits. Finer lattices than TWO_UP_TO wait for main memory,
 // whose traffic two points at once only spread: a thread a point there.
-#include "kernels/cuda_check.cuh"
+#include "kernels/cuda_launch.cuh"
 #include "kernels/octree_lookup/octree_lookup.cuh"
 
 namespace {
@@ -48,31 +48,26 @@ __global__ void __launch_bounds__(THREADS) look_up_levels(const modal_octree_loo
     }
 }
 
-unsigned blocks_of(int64_t n, int each)
+int64_t blocks_of(int64_t n, int each)
 {
     const int64_t blocks = (n + each - 1) / each;
-    return (unsigned)(blocks < INT32_MAX ? blocks : INT32_MAX);
+    return blocks < INT32_MAX ? blocks : INT32_MAX;
 }
 
 template <modal_octree_channels CHANNELS, bool NEAREST>
-void launch_plain(const modal_octree_lookup_task *task, cudaStream_t stream)
+modal_status launch_plain(const modal_octree_lookup_task *task, cudaStream_t stream, modal_error *err)
 {
-    const int64_t n = task->n_points;
-    if (task->grid.bits <= TWO_UP_TO)
-        look_up_all<CHANNELS, NEAREST, 2><<<blocks_of(n, 2 * THREADS), THREADS, 0, stream>>>(*task);
-    else
-        look_up_all<CHANNELS, NEAREST, 1><<<blocks_of(n, THREADS), THREADS, 0, stream>>>(*task);
+    const int each = task->grid.bits <= TWO_UP_TO ? 2 : 1;
+    return modal_cuda::launch(each == 2 ? look_up_all<CHANNELS, NEAREST, 2> : look_up_all<CHANNELS, NEAREST, 1>, blocks_of(task->n_points, each * THREADS),
+                              THREADS, stream, "octree_lookup", err, *task);
 }
 
-template <modal_octree_channels CHANNELS> void launch(const modal_octree_lookup_task *task, cudaStream_t stream)
+template <modal_octree_channels CHANNELS> modal_status launch(const modal_octree_lookup_task *task, cudaStream_t stream, modal_error *err)
 {
-    if (task->filter == MODAL_OCTREE_NEAREST)
-        launch_plain<CHANNELS, true>(task, stream);
-    else if (!task->levels)
-        launch_plain<CHANNELS, false>(task, stream);
-    else
-        look_up_levels<CHANNELS>
-            <<<blocks_of(task->n_points, THREADS), THREADS, 0, stream>>>(*task, mips_of(task->n_mips, task->mips));
+    if (task->filter == MODAL_OCTREE_NEAREST) return launch_plain<CHANNELS, true>(task, stream, err);
+    if (!task->levels) return launch_plain<CHANNELS, false>(task, stream, err);
+    return modal_cuda::launch(look_up_levels<CHANNELS>, blocks_of(task->n_points, THREADS), THREADS, stream, "octree_lookup", err, *task,
+                              mips_of(task->n_mips, task->mips));
 }
 
 } // namespace
@@ -80,11 +75,7 @@ template <modal_octree_channels CHANNELS> void launch(const modal_octree_lookup_
 extern "C" modal_status modal_octree_lookup_cuda(const modal_octree_lookup_task *task, modal_stream *stream, modal_error *err)
 {
     if (task->n_points <= 0) return MODAL_OK;
-    if (task->grid.channels == MODAL_OCTREE_RGBA8)
-        launch<MODAL_OCTREE_RGBA8>(task, (cudaStream_t)stream);
-    else if (task->grid.channels == MODAL_OCTREE_FLOAT)
-        launch<MODAL_OCTREE_FLOAT>(task, (cudaStream_t)stream);
-    else
-        launch<MODAL_OCTREE_FLOAT3>(task, (cudaStream_t)stream);
-    return modal_cuda_launched("octree_lookup", err);
+    if (task->grid.channels == MODAL_OCTREE_RGBA8) return launch<MODAL_OCTREE_RGBA8>(task, (cudaStream_t)stream, err);
+    if (task->grid.channels == MODAL_OCTREE_FLOAT) return launch<MODAL_OCTREE_FLOAT>(task, (cudaStream_t)stream, err);
+    return launch<MODAL_OCTREE_FLOAT3>(task, (cudaStream_t)stream, err);
 }

@@ -76,6 +76,12 @@ inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z,
 inline int2 make_int2(int x, int y) { return {x, y}; }
 inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
 inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fadd_rd(float a, float b) // towards minus infinity
+{
+    const double exact = (double)a + (double)b;
+    const float near = (float)exact;
+    return near > exact ? nextafterf(near, -INFINITY) : near;
+}
 inline float __fmul_rn(float a, float b) { return a * b; }
 inline float __fsub_rn(float a, float b) { return a - b; }
 inline double rcbrt(double x) { return 1 / cbrt(x); }
