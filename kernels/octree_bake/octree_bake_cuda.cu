@@ -236,7 +236,7 @@ __global__ void __launch_bounds__(OFFER_THREADS, OFFERS_AT_ONCE) offer_small(con
         const double start_x = first_x * STEPS - w.x[0];
         double dy = first_y * STEPS - w.y[0];
         int n_waiting = 0;
-        const auto take = [&](int from, int to) { // texels that wait
+        const auto offer_waiting = [&](int from, int to) {
             if (lane >= to - from) return;
             const int x = (int)(w.waiting[from + lane] & 0xffff), y = (int)(w.waiting[from + lane] >> 16);
             float square;
@@ -256,13 +256,13 @@ __global__ void __launch_bounds__(OFFER_THREADS, OFFERS_AT_ONCE) offer_small(con
                 n_waiting += __popc(beyond);
                 if (n_waiting < 32) continue;
                 __syncwarp();
-                take(n_waiting - 32, n_waiting);
+                offer_waiting(n_waiting - 32, n_waiting);
                 __syncwarp();
                 n_waiting -= 32;
             }
         }
         __syncwarp();
-        take(0, n_waiting);
+        offer_waiting(0, n_waiting);
         __syncwarp();
     }
     add_overlaps(t, overlapping);

@@ -58,7 +58,7 @@ static modal_status measure(modal_bench *b, bench_side *side, const modal_octree
     row.error = fabs(modal_flow_liquid(&state) / state.initial - 1) / 1e-6;
     MODAL_TRY(bench_row_add(b, &row, err));
     const double rate = row.bytes / row.time.median;
-    bench_print(b, "%-4s * %-44s %11.2f us a step %9.4g M samples/s %7.4g GB/s, %.0f %% of a copy, %.1f neighbours, %.1f of them give; %d steps, the first steers\n",
+    bench_print(b, "%-4s * %-44s %11.2f us a step %9.4g M samples/s %7.4g GB/s, %.0f %% of a copy, %.1f neighbours, %.1f give; %d steps, the first steers\n",
                 side->is_cuda ? "gpu" : "cpu", name, 1e6 * row.time.median / STEPS, 1e-6 * STEPS * n / row.time.median, 1e-9 * rate,
                 100 * bench_copy_seconds(side, row.bytes / STEPS) * STEPS / row.time.median, (double)neighbours / n, (double)gifts / n, STEPS);
 done:
