@@ -50,11 +50,11 @@ __device__ void draw(const state &s, uint32_t t, const raster_point &a, const ra
         const int32_t x = r.left + (int32_t)(i % width), y = r.top + (int32_t)(i / width);
         for (int k = 0; k < task.samples; k++) {
             const int dx = raster_sample_x(task.samples, k), dy = raster_sample_y(task.samples, k);
-            const INT sx = 256 * (INT)(x - r.left) + dx, sy = 256 * (INT)(y - r.top) + dy;
+            const int sx = 256 * (x - r.left) + dx, sy = 256 * (y - r.top) + dy;
             const INT e0 = e.at(0, sx, sy), e1 = e.at(1, sx, sy), e2 = e.at(2, sx, sy);
             if (!e.covers(e0, e1, e2)) continue;
             const int64_t at = ((int64_t)y * task.width + x) * task.samples + k;
-            const uint64_t key = layers_key(&task, t, raster_depth(&r, (float)e1, (float)e2), at, corners, 256 * x + dx, 256 * y + dy, SOLIDS);
+            const uint64_t key = layers_key(&task, t, e.depth(r, e1, e2), at, corners, 256 * x + dx, 256 * y + dy, SOLIDS);
             if (key != MODAL_RASTER_EMPTY) put(s, at - begin, key, lists);
         }
     }
