@@ -150,29 +150,40 @@ static modal_status need(uint8_t **bytes, int64_t *held, size_t n, const char *w
     return status;
 }
 
-modal_status modal_png_encode(modal_png_room *held, const modal_png_picture *p, const uint8_t **bytes, int64_t *length, modal_error *err)
+static size_t bytes_of_rows(const modal_png_picture *p)
 {
-    static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+    return (size_t)p->height * ((size_t)(p->channels * p->bits / 8) * (size_t)p->width + 1);
+}
+
+modal_status modal_png_filter(modal_png_room *held, const modal_png_picture *p, modal_error *err)
+{
     modal_status status = MODAL_OK;
-    uint8_t *at;
-    const size_t n = (size_t)p->height * ((size_t)(p->channels * p->bits / 8) * (size_t)p->width + 1), room = bound_of(n);
-    *bytes = NULL, *length = 0;
+    const size_t n = bytes_of_rows(p), room = bound_of(n);
     MODAL_TRY(need(&held->rows, &held->n_rows, n, "rows of a picture", err));
     MODAL_TRY(need(&held->file, &held->n_file, HEAD + room + TAIL, "picture", err));
-    uint8_t *const rows = held->rows, *const out = held->file;
     const layout l = layout_of(p->bits, p->channels);
     const int filter = choose_filter(held, &l, p->texels, p->width, p->height, room);
     if (filter < 0) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "picture: out of memory");
-    filter_rows(&l, filter, p->texels, p->width, 0, p->height, rows);
+    filter_rows(&l, filter, p->texels, p->width, 0, p->height, held->rows);
+done:
+    return status;
+}
+
+modal_status modal_png_pack(modal_png_room *held, const modal_png_picture *p, const uint8_t **bytes, int64_t *length, modal_error *err)
+{
+    static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+    modal_status status = MODAL_OK;
+    const size_t n = bytes_of_rows(p);
+    uint8_t *const out = held->file, *at = out + sizeof signature;
+    *bytes = NULL, *length = 0;
     memcpy(out, signature, sizeof signature);
-    at = out + sizeof signature;
     put_32(at + 8, (uint32_t)p->width), put_32(at + 12, (uint32_t)p->height);
     memset(at + 16, 0, 5);
     at[16] = (uint8_t)p->bits, at[17] = p->channels == 4 ? 6 : p->channels == 3 ? 2 : 0; /* r g b with alpha, r g b, grey */
     at = close_chunk(at, "IHDR", 13);
     at[8] = 0; /* perceptual */
     at = close_chunk(at, "sRGB", 1);
-    const size_t packed = deflate_all(held, rows, n, at + 8, room);
+    const size_t packed = deflate_all(held, held->rows, n, at + 8, bound_of(n));
     if (packed == 0) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "picture: out of memory");
     if (packed > INT32_MAX) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "picture: larger than a chunk of PNG holds, %zu bytes", packed);
     at = close_chunk(at, "IDAT", packed);
@@ -180,6 +191,13 @@ modal_status modal_png_encode(modal_png_room *held, const modal_png_picture *p, 
     *bytes = out, *length = at - out;
 done:
     return status;
+}
+
+modal_status modal_png_encode(modal_png_room *held, const modal_png_picture *p, const uint8_t **bytes, int64_t *length, modal_error *err)
+{
+    *bytes = NULL, *length = 0;
+    const modal_status status = modal_png_filter(held, p, err);
+    return status == MODAL_OK ? modal_png_pack(held, p, bytes, length, err) : status;
 }
 
 void modal_png_free(modal_png_room *held)

@@ -25,6 +25,9 @@ typedef struct modal_png_picture {
 /* *bytes [*length] is the file, in `held` until the next picture. MODAL_ERROR_MEMORY; MODAL_ERROR_SYSTEM: larger than a chunk of PNG holds. The room is
  * good after errors, too. Equal bytes for equal texels. Threads have a room each. */
 modal_status modal_png_encode(modal_png_room *held, const modal_png_picture *picture, const uint8_t **bytes, int64_t *length, modal_error *err);
+/* The same in two steps: after the first, which takes a fifth of the time, the texels are not read any more. Both are given the same picture. */
+modal_status modal_png_filter(modal_png_room *held, const modal_png_picture *picture, modal_error *err);
+modal_status modal_png_pack(modal_png_room *held, const modal_png_picture *picture, const uint8_t **bytes, int64_t *length, modal_error *err);
 void modal_png_free(modal_png_room *held);
 
 /* "libdeflate 1.14", "zlib 1.2.13": for --version. */

@@ -137,6 +137,21 @@ void modalrender_choose_textures(const modalrender_request *r, modal_look *look)
 modal_status modalrender_read_solids(tool *t, const modalrender_request *r, modalrender_input *in, modal_error *err);
 void modalrender_free_solids(modalrender_input *in);
 
+/* ---- modalrender_files.c: files of frames, made by threads of their own ---- */
+
+typedef struct modalrender_files modalrender_files;
+typedef struct modalrender_outputs modalrender_outputs;
+
+/* Starts r->threads of them for all outputs but the last one. Borrows both until it is deleted. */
+modal_status modalrender_files_new(modalrender_files **files, const modalrender_request *r, modalrender_outputs *out, modal_error *err);
+/* Begins the files of frames [from, n), the first of whose numbers is `number` + from; arrays[buffer] [n, height, width, components]. Returns when nobody reads
+ * the arrays any more: files may still be packed and written then. MODAL_OK but an error of any file so far. */
+modal_status modalrender_files_write(modalrender_files *files, int64_t number, int64_t from, int64_t n, float *const arrays[MODAL_RENDER_BUFFERS],
+                                     modal_error *err);
+/* Waits for all of them. */
+modal_status modalrender_files_finish(modalrender_files *files, modal_error *err);
+modalrender_files *modalrender_files_delete(modalrender_files *files); /* waits, too; NULL is fine; returns NULL */
+
 /* ---- modalrender_outputs.c ---- */
 
 typedef struct modalrender_output {
@@ -147,19 +162,20 @@ typedef struct modalrender_output {
     tool_output file;
 } modalrender_output;
 
-typedef struct modalrender_outputs {
+struct modalrender_outputs {
     const char *folder; /* NULL: none is written */
     int folder_made, complete, n;
     modalrender_output all[MODAL_RENDER_BUFFERS + 1]; /* the manifest is the last one */
     int64_t bytes;   /* written so far */
+    double processor; /* s of the threads that wrote files */
     int64_t blank;   /* frames in whose pictures nothing is */
     tool_journal journal; /* of --resume */
     int ours;             /* it was begun by this run, or for the same pictures */
     int64_t n_skipped;    /* frames before this one are not written again */
     int64_t n_kept;       /* frames that are complete or not wanted, of an earlier run, too */
-    modal_png_room *rooms; /* [threads] of --format png */
+    struct modalrender_files *files; /* what writes them */
     uint8_t *stream;       /* a frame as it goes to standard output, [3, height, width] or [height, width, 3] */
-} modalrender_outputs;
+};
 
 modal_status modalrender_begin_outputs(const modalrender_request *r, modalrender_outputs *out, modal_error *err);
 /* Writes n frames, the first of which is `first`, but for those before out->n_skipped: arrays[buffer] [n, height, width, components]. */

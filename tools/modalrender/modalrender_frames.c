@@ -199,10 +199,11 @@ modal_status modalrender_run(tool *t, const modalrender_request *r, modalrender_
     out->n_skipped = kept;
     tool_progress_amount(t, (double)in->n, "frames");
     MODAL_TRY(modal_frames_run(&from.source, 1, &step, begin, in->n, &t->progress, &times, err));
+    if (out->files) MODAL_TRY(modalrender_files_finish(out->files, err));
     tool_stage(t, "submit", times.submit, -1);
     tool_stage(t, "wait for frames", times.wait, -1);
     tool_stage(t, "write", times.work, out->bytes);
-    tool_stage(t, "write, processor", times.processor, out->bytes);
+    tool_stage(t, "write, processor", times.processor + out->processor, out->bytes);
     tool_stage(t, "draw and write", tool_seconds() - start, out->bytes);
     if (out->blank && !r->picks)
         tool_warn(t, "%lld of %lld pictures show nothing but the background", (long long)out->blank, (long long)(in->n - kept));

@@ -6,9 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/images/exr_write.h"
-#include "formats/images/npy.h"
-#include "formats/images/png_write.h"
 #include "formats/sequences/file_out.h"
 #include "formats/sequences/manifest.h"
 #include "lib/base/memory.h"
@@ -38,7 +35,6 @@ modal_status modalrender_begin_outputs(const modalrender_request *r, modalrender
     for (int i = MODAL_RENDER_COLOUR; r->format != MODALRENDER_EXR && i < MODAL_RENDER_BUFFERS; i++)
         if (r->buffers[i]) MODAL_TRY(add_output(r, out, i, modal_render_arrays[i].name, "npy", "npy", err));
     if (out->n == 0) return MODAL_OK;
-    MODAL_TRY(modal_alloc_zero(&out->rooms, r->threads, sizeof *out->rooms, "pictures", err));
     out->folder = r->folder;
     MODAL_TRY(add_output(r, out, -1, "manifest.json", "manifest", NULL, err));
     MODAL_TRY(tool_folder_begin(r->folder, &out->folder_made, err));
@@ -49,6 +45,7 @@ modal_status modalrender_begin_outputs(const modalrender_request *r, modalrender
                                : tool_output_begin(&o->file, o->path, r->force, err));
     }
     MODAL_TRY(modalrender_journal_open(r, out, err));
+    MODAL_TRY(modalrender_files_new(&out->files, r, out, err));
 done:
     return status;
 }
@@ -66,88 +63,6 @@ static void number_triangles(const modalrender_input *in, int64_t pixels, int32_
         const modal_surface *s = &in->basis.shapes[in->basis.objects[object[i]].shape].surface;
         triangle[i] = s->user_triangle[triangle[i] - in->scene.object_triangles[object[i]]];
     }
-}
-
-/* A file of a frame. */
-typedef struct frame_file {
-    int64_t number;  /* of the frame */
-    int64_t bytes;   /* that it has */
-    char *hash;      /* of them, [MODAL_HASH_TEXT]; NULL: not wanted */
-} frame_file;
-
-static modal_status write_file(const modalrender_output *o, frame_file *to, const void *head, int64_t head_bytes, const void *bytes, int64_t length,
-                               modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    modal_file_out file = {.file = -1};
-    modal_hash *hash = NULL;
-    MODAL_TRY(modal_file_out_open_frame(&file, o->file.temporary, to->number, o->extension, err));
-    if (head) MODAL_TRY(modal_file_out_write(&file, head, head_bytes, err));
-    MODAL_TRY(modal_file_out_write(&file, bytes, length, err));
-    MODAL_TRY(modal_file_out_close(&file, err));
-    to->bytes = head_bytes + length;
-    if (to->hash) {
-        MODAL_TRY(modal_hash_new(&hash, err));
-        modal_hash_more(hash, head, (size_t)head_bytes);
-        modal_hash_more(hash, bytes, (size_t)length);
-        modal_hash_text(hash, to->hash);
-    }
-done:
-    modal_hash_delete(hash);
-    modal_file_out_free(&file);
-    return status;
-}
-
-/* One frame of one output. */
-static modal_status write_frame(const modalrender_request *r, const modalrender_output *o, const float *values, modal_png_room *room, frame_file *to,
-                                modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    int64_t length = 0;
-    if (o->buffer <= MODAL_RENDER_DEEP) {
-        const uint8_t *bytes;
-        MODAL_TRY(modal_png_encode(room, &(modal_png_picture){values, r->deep ? 16 : 8, 3, r->width, r->height}, &bytes, &length, err));
-        MODAL_TRY(write_file(o, to, NULL, 0, bytes, length, err));
-    } else {
-        char head[MODAL_NPY_HEAD];
-        const int components = modal_render_arrays[o->buffer].components;
-        const int whole = o->buffer == MODAL_RENDER_TRIANGLE || o->buffer == MODAL_RENDER_OBJECT;
-        modal_npy_head(head, whole ? "<i4" : "<f4", r->height, r->width, components);
-        length = 4 * (int64_t)components * r->width * r->height;
-        MODAL_TRY(write_file(o, to, head, MODAL_NPY_HEAD, values, length, err));
-    }
-done:
-    return status;
-}
-
-/* A frame as one file: colours, depths and what else was asked for. */
-static modal_status write_exr(const modalrender_request *r, const modalrender_output *o, int64_t f, float *const arrays[MODAL_RENDER_BUFFERS],
-                              frame_file *to, modal_error *err)
-{
-    static const char *const names[MODAL_RENDER_BUFFERS][3] = {
-        [MODAL_RENDER_COLOUR] = {"R", "G", "B"}, [MODAL_RENDER_TRIANGLE] = {"triangle"}, [MODAL_RENDER_OBJECT] = {"object"},
-        [MODAL_RENDER_DEPTH] = {"Z"}, [MODAL_RENDER_NORMAL] = {"N.X", "N.Y", "N.Z"}, [MODAL_RENDER_POSITION] = {"P.X", "P.Y", "P.Z"},
-        [MODAL_RENDER_MOTION] = {"motion.X", "motion.Y"}};
-    modal_status status = MODAL_OK;
-    modal_exr_channel channels[3 * MODAL_RENDER_BUFFERS];
-    uint8_t *bytes = NULL;
-    int64_t length = 0;
-    int n = 0;
-    for (int i = MODAL_RENDER_COLOUR; i < MODAL_RENDER_BUFFERS; i++) {
-        const int components = modal_render_arrays[i].components;
-        const float *values = r->buffers[i] ? arrays[i] + f * components * (int64_t)r->width * r->height : NULL;
-        const int whole = i == MODAL_RENDER_TRIANGLE || i == MODAL_RENDER_OBJECT;
-        for (int k = 0; values && k < components; k++)
-            channels[n++] = (modal_exr_channel){names[i][k], whole                                             ? MODAL_EXR_UINT
-                                                             : i == MODAL_RENDER_COLOUR && !r->exr_floats ? MODAL_EXR_HALF
-                                                                                                          : MODAL_EXR_FLOAT,
-                                                values + k, 4 * components};
-    }
-    MODAL_TRY(modal_exr_encode(channels, n, r->width, r->height, &bytes, &length, err));
-    MODAL_TRY(write_file(o, to, NULL, 0, bytes, length, err));
-done:
-    modal_free(&bytes);
-    return status;
 }
 
 /* Each pixel is as the next one: first of the middle row, where there mostly is something. */
@@ -209,38 +124,6 @@ done:
     return status;
 }
 
-/* Frames from `from` on of n as files, each a task; the first one that fails is told. */
-static modal_status write_files(const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out, int64_t first, int64_t from, int64_t n,
-                                float *const arrays[MODAL_RENDER_BUFFERS], modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    const int64_t pixels = (int64_t)r->width * r->height;
-    const int n_files = out->n - 1;
-    int64_t written = 0;
-    char(*hashes)[MODAL_HASH_TEXT] = NULL;
-    MODAL_TRY(modal_alloc(&hashes, n * n_files, sizeof *hashes, "hashes", err));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(r->threads) reduction(+ : written)
-    for (int64_t i = from * n_files; i < n * n_files; i++) {
-        modal_error mine = {0};
-        const modalrender_output *o = &out->all[i % n_files];
-        const int64_t f = i / n_files, floats = pixels * modal_render_arrays[o->buffer].components;
-        frame_file to = {.number = in->number + first + f, .hash = out->journal.file >= 0 ? hashes[i] : NULL};
-        const modal_status done = r->format == MODALRENDER_EXR
-                                      ? write_exr(r, o, f, arrays, &to, &mine)
-                                      : write_frame(r, o, arrays[o->buffer] + f * floats, &out->rooms[omp_get_thread_num()], &to, &mine);
-        written += to.bytes;
-        if (done == MODAL_OK) continue;
-#pragma omp critical
-        if (status == MODAL_OK) status = done, *err = mine;
-    }
-    out->bytes += written;
-    for (int64_t f = from; status == MODAL_OK && f < n; f++)
-        MODAL_TRY(modalrender_journal_add(out, in->number + first + f, (const char(*)[MODAL_HASH_TEXT])hashes + f * n_files, err));
-done:
-    modal_free(&hashes);
-    return status;
-}
-
 modal_status modalrender_write(const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out, int64_t first, int64_t n,
                                float *const arrays[MODAL_RENDER_BUFFERS], modal_error *err)
 {
@@ -255,7 +138,7 @@ modal_status modalrender_write(const modalrender_request *r, const modalrender_i
     for (int64_t f = skip; f < n; f++) out->blank += shows_nothing(pictures + f * pixels * bytes, bytes, r->width, r->height);
     for (int64_t f = 0; r->to_stdout && f < n; f++)
         MODAL_TRY(write_stream(r, in, out, first + f, (const uint8_t *)(arrays[MODAL_RENDER_PICTURE] + f * pixels), err));
-    if (out->n > 0 && skip < n) MODAL_TRY(write_files(r, in, out, first, skip, n, arrays, err));
+    if (out->n > 0 && skip < n) MODAL_TRY(modalrender_files_write(out->files, in->number + first, skip, n, arrays, err));
 done:
     return status;
 }
@@ -313,14 +196,13 @@ done:
 
 void modalrender_end_outputs(tool *t, const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out, modal_error *err)
 {
+    out->files = modalrender_files_delete(out->files);
     for (int i = 0; i < out->n; i++) tool_output_name_error(&out->all[i].file, err);
     modalrender_journal_end(t, r, in, out);
     for (int i = 0; i < out->n; i++) {
         tool_output_discard(&out->all[i].file);
         modal_free(&out->all[i].path);
     }
-    for (int i = 0; out->rooms && i < r->threads; i++) modal_png_free(&out->rooms[i]);
-    modal_free(&out->rooms);
     modal_free(&out->stream);
     if (!out->complete && out->folder) tool_folder_discard(out->folder, out->folder_made);
 }
