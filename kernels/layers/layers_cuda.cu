@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread a triangle counts the samples of a small box, larger ones are listed and counted by a block each, what covers much of a
-// picture by all blocks; three kernels sum; the same walk lists from each sample's end on, and a thread sorts a sample's list. Neither the
-// order of the threads nor that of the lists before sorting changes what comes out. More fragments than fit: the walk and the sort find
-// that in *needed and do nothing.
+// Eight threads a triangle, each a sample of each so many pixels, count the samples of a small box: a walk takes as long as its longest thread, which waits for
+// keys. Larger ones are listed and counted by a block each, what covers much of a picture by all blocks; three kernels sum; the same walk lists from each
+// sample's end on, and a thread sorts a sample's list. Neither the order of the threads nor that of the lists before sorting changes what comes out. More
+// fragments than fit: the walk and the sort find that in *needed and do nothing.
 #include "kernels/cuda_launch.cuh"
 #include "kernels/cuda_machine.h"
 #include "kernels/layers/layers_math.h"
@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr int THREADS = 128, DIRECT = 256, OF_A_BLOCK = 65536, BLOCKS_EACH = 8 /* a multiprocessor */;
+constexpr int THREADS = 128, GROUP = 8 /* threads a triangle */, DIRECT = 256, OF_A_BLOCK = 65536, BLOCKS_EACH = 8 /* a multiprocessor */;
 constexpr int SUM_THREADS = 256, SUM_EACH = 8, SUM_BLOCK = SUM_THREADS * SUM_EACH;
 
 struct state {
@@ -31,7 +31,8 @@ __device__ void put(const state &s, int64_t at, uint64_t key, bool lists)
     }
 }
 
-// Pixels from, from + step, ... of a triangle's box. SOLIDS: alpha may be that of octree textures. INT: as raster_edges'.
+// Samples from, from + step, ... of a triangle's box, those of a pixel one after the other. SOLIDS: alpha may be that of octree textures. INT: as
+// raster_edges'.
 template <bool SOLIDS, class INT>
 __device__ void draw(const state &s, uint32_t t, const raster_point &a, const raster_point &b, const raster_point &c, unsigned from, unsigned step,
                      bool lists)
@@ -45,18 +46,17 @@ __device__ void draw(const state &s, uint32_t t, const raster_point &a, const ra
     raster_set_up(&r, &a, &b, &c, area);
     if (task.submitted) paint_view_corners(&task.mesh, task.view, t, corners);
     const raster_edges<INT> e(r);
-    const unsigned width = r.right - r.left + 1, n = width * (r.bottom - r.top + 1);
-    for (unsigned i = from; i < n; i += step) {
+    const unsigned samples = (unsigned)task.samples, width = r.right - r.left + 1, n = width * (r.bottom - r.top + 1); // pixels, of a picture at most 2^30
+    const unsigned k = from % samples; // steps are multiples of 8
+    const int dx = raster_sample_x((int)samples, (int)k), dy = raster_sample_y((int)samples, (int)k);
+    for (unsigned i = from / samples; i < n; i += step / samples) {
         const int32_t x = r.left + (int32_t)(i % width), y = r.top + (int32_t)(i / width);
-        for (int k = 0; k < task.samples; k++) {
-            const int dx = raster_sample_x(task.samples, k), dy = raster_sample_y(task.samples, k);
-            const int sx = 256 * (x - r.left) + dx, sy = 256 * (y - r.top) + dy;
-            const INT e0 = e.at(0, sx, sy), e1 = e.at(1, sx, sy), e2 = e.at(2, sx, sy);
-            if (!e.covers(e0, e1, e2)) continue;
-            const int64_t at = ((int64_t)y * task.width + x) * task.samples + k;
-            const uint64_t key = layers_key(&task, t, e.depth(r, e1, e2), at, corners, 256 * x + dx, 256 * y + dy, SOLIDS);
-            if (key != MODAL_RASTER_EMPTY) put(s, at - begin, key, lists);
-        }
+        const int sx = 256 * (x - r.left) + dx, sy = 256 * (y - r.top) + dy;
+        const INT e0 = e.at(0, sx, sy), e1 = e.at(1, sx, sy), e2 = e.at(2, sx, sy);
+        if (!e.covers(e0, e1, e2)) continue;
+        const int64_t at = ((int64_t)y * task.width + x) * task.samples + k;
+        const uint64_t key = layers_key(&task, t, e.depth(r, e1, e2), at, corners, 256 * x + dx, 256 * y + dy, SOLIDS);
+        if (key != MODAL_RASTER_EMPTY) put(s, at - begin, key, lists);
     }
 }
 
@@ -85,15 +85,16 @@ __device__ int64_t pixels_of(const state &s, const raster_point *p, int n)
 
 template <bool SOLIDS> __global__ void __launch_bounds__(THREADS) walk(const state s, bool lists)
 {
-    const int64_t t = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+    const int64_t t = (blockIdx.x * (int64_t)THREADS + threadIdx.x) / GROUP;
+    const unsigned own = threadIdx.x % GROUP;
     if (t >= s.task.mesh.n_triangles || (lists && *s.task.needed > s.task.capacity)) return;
     raster_point p[RASTER_MOST_CORNERS];
     const int n = polygon(s, (uint32_t)t, p);
     const int64_t pixels = pixels_of(s, p, n);
     if (pixels == 0) return;
     if (n == 3 && pixels <= DIRECT && raster_is_small(p[0], p[1], p[2])) {
-        draw<SOLIDS, int32_t>(s, (uint32_t)t, p[0], p[1], p[2], 0, 1, lists);
-    } else if (!lists) { // both walks have the same large ones
+        draw<SOLIDS, int32_t>(s, (uint32_t)t, p[0], p[1], p[2], own, GROUP, lists);
+    } else if (!lists && own == 0) { // both walks have the same large ones
         if (pixels <= OF_A_BLOCK) {
             s.listed[atomicAdd(s.n_listed, 1u)] = (uint32_t)t;
         } else {
@@ -212,7 +213,7 @@ extern "C" modal_status modal_layers_cuda(const modal_layers_task *task, modal_s
     s.sums = reinterpret_cast<long long *>(scratch + 256);
     s.listed = reinterpret_cast<uint32_t *>(s.sums + n_blocks);
     const bool solids = task->submitted && task->paint.solids;
-    const unsigned triangles = (unsigned)((n + THREADS - 1) / THREADS), samples = (unsigned)((s.n + THREADS - 1) / THREADS);
+    const unsigned triangles = (unsigned)((n * GROUP + THREADS - 1) / THREADS), samples = (unsigned)((s.n + THREADS - 1) / THREADS);
     modal_cuda_machine machine;
     cudaError_t code = cudaMemsetAsync(scratch, 0, 2 * sizeof(unsigned), stream);
     if (code == cudaSuccess) code = cudaMemsetAsync(task->layers, 0, (size_t)(s.n + 1) * sizeof *task->layers, stream);

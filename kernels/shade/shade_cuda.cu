@@ -2,7 +2,7 @@
 // A thread a pixel, a warp 8 x 4 of them: neighbours see the same triangles, whose corners are then in the cache. Registers for eight
 // blocks a multiprocessor: with more of them a pixel the time is 1.14 times as long, with fewer 1.2.
 //
-// Layers first, so that pixels that have many, and lie beside such as have none, do not hold up a warp: a thread a sample lists the triangles that it
+// Layers first, so that pixels that have many, and lie beside such as have none, do not hold up a warp: some threads a pixel list the triangles that it
 // sees through, a thread shades one of those, and the pixels only add them up. The order of that list is none of what comes out.
 #include "kernels/cuda_launch.cuh"
 #include "kernels/cuda_machine.h"
@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr int THREADS = 128, BLOCKS_EACH = 16 /* a multiprocessor, of layers */;
+constexpr int THREADS = 128, LISTERS = 4, BLOCKS_EACH = 16 /* a multiprocessor, of layers */;
 
 // What is shaded: rows and columns.
 struct range {
@@ -47,31 +47,31 @@ __device__ __forceinline__ layer *layers_of(const modal_shade_task &task)
     return reinterpret_cast<layer *>(static_cast<char *>(task.layer_scratch) + 256);
 }
 
-// A thread a sample: it lists what it is the first of its pixel to see, also for those after it.
+// LISTERS threads a pixel, each every LISTERS-th fragment: one that is the first of its triangle is listed for all of them.
 template <int SAMPLES> __global__ void __launch_bounds__(THREADS) list_layers(const modal_shade_task task, const range r)
 {
-    const int64_t sample = blockIdx.x * (int64_t)THREADS + threadIdx.x, at_pixel = sample / SAMPLES;
+    const int64_t at_pixel = (blockIdx.x * (int64_t)THREADS + threadIdx.x) / LISTERS;
     if (at_pixel >= (int64_t)(r.end - r.first) * task.width || !shade_is_listed(&task)) return;
-    const int i = (int)(sample % SAMPLES);
     const int32_t *first = task.layers + at_pixel * SAMPLES;
-    const int32_t begin = first[0], here = first[i], end = first[i + 1];
+    const int32_t begin = first[0], end = first[SAMPLES];
     layer *const layers = layers_of(task);
     uint32_t *const which = reinterpret_cast<uint32_t *>(layers + shade_n_fragments(&task));
-    for (int32_t f = here; f < end; f++) {
+    for (int32_t f = begin + (int32_t)threadIdx.x % LISTERS; f < end; f += LISTERS) {
         const uint32_t t = (uint32_t)task.fragments[f];
         bool known = false;
-        for (int32_t g = begin; g < here && !known; g++) known = (uint32_t)task.fragments[g] == t;
+#pragma unroll 4
+        for (int32_t g = begin; g < f; g++) known |= (uint32_t)task.fragments[g] == t; // whatever is found: the loads do not wait for one another
         if (known) continue;
         const uint32_t at = atomicAdd(static_cast<unsigned *>(task.layer_scratch), 1u);
-        unsigned set = 1u << i;
-        which[f] = at;
-        for (int j = i + 1; j < SAMPLES; j++)
-            for (int32_t g = first[j]; g < first[j + 1]; g++)
-                if ((uint32_t)task.fragments[g] == t) {
-                    set |= 1u << j;
-                    which[g] = at;
-                    break;
-                }
+        unsigned set = 0;
+#pragma unroll 4
+        for (int32_t g = f; g < end; g++) {
+            if ((uint32_t)task.fragments[g] != t) continue;
+            int sample = 0;
+            for (int j = 1; j < SAMPLES; j++) sample += g >= first[j];
+            set |= 1u << sample;
+            which[g] = at;
+        }
         layers[at] = {(uint32_t)((int64_t)r.first * task.width + at_pixel), t, set, 0};
     }
 }
@@ -139,8 +139,8 @@ template <int SAMPLES> modal_status launch(const modal_shade_task &task, const r
         pixels = solids ? shade<SAMPLES, SOLIDS | READY> : shade<SAMPLES, SHADE_IMAGES | READY>;
         MODAL_TRY(modal_cuda_machine_of(&machine, err));
         MODAL_TRY(modal_cuda_status(cudaMemsetAsync(task.layer_scratch, 0, sizeof(unsigned), stream), "layers of pixels", err));
-        const int64_t samples = (int64_t)(r.end - r.first) * task.width * SAMPLES;
-        MODAL_TRY(modal_cuda::launch(list, (samples + THREADS - 1) / THREADS, THREADS, stream, "layers of pixels", err, task, r));
+        const int64_t listers = (int64_t)(r.end - r.first) * task.width * LISTERS;
+        MODAL_TRY(modal_cuda::launch(list, (listers + THREADS - 1) / THREADS, THREADS, stream, "layers of pixels", err, task, r));
         MODAL_TRY(modal_cuda::launch(layers, BLOCKS_EACH * machine.n_multiprocessors, THREADS, stream, "shade of layers", err, task));
     }
     MODAL_TRY(modal_cuda::launch(pixels, blocks, THREADS, stream, "shade", err, task, r));

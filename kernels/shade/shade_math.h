@@ -196,6 +196,11 @@ RASTER_INLINE shade_surface shade_surface_at(const modal_shade_task *task, const
     return at;
 }
 
+/* A texel of a map, in one load. */
+typedef struct shade_moments {
+    float of[2];
+} __attribute__((aligned(8))) shade_moments;
+
 /* The share of a light that arrives; towards: n.l. */
 RASTER_INLINE float shade_lit(const modal_shade_task *task, int32_t map, const float position[3], float towards)
 {
@@ -214,11 +219,13 @@ RASTER_INLINE float shade_lit(const modal_shade_task *task, int32_t map, const f
     const float x = paint_limit(c.x - 0.5f, 0.0f, (float)(n - 1)), y = paint_limit(c.y - 0.5f, 0.0f, (float)(n - 1));
     const int32_t left = (int32_t)x, top = (int32_t)y, right = raster_min(left + 1, n - 1), bottom = raster_min(top + 1, n - 1);
     const float u = x - (float)left, v = y - (float)top;
-    const float *upper = task->maps + 2 * ((int64_t)map * n + top) * n, *lower = task->maps + 2 * ((int64_t)map * n + bottom) * n;
+    const shade_moments *texels = (const shade_moments *)task->maps + (int64_t)map * n * n;
+    const shade_moments *upper = texels + (int64_t)top * n, *lower = texels + (int64_t)bottom * n;
+    const shade_moments upper_left = upper[left], upper_right = upper[right], lower_left = lower[left], lower_right = lower[right];
     float moments[2];
     for (int k = 0; k < 2; k++) {
-        const float above = upper[2 * left + k] * (1.0f - u) + upper[2 * right + k] * u;
-        const float below = lower[2 * left + k] * (1.0f - u) + lower[2 * right + k] * u;
+        const float above = upper_left.of[k] * (1.0f - u) + upper_right.of[k] * u;
+        const float below = lower_left.of[k] * (1.0f - u) + lower_right.of[k] * u;
         moments[k] = above * (1.0f - v) + below * v;
     }
     const float spread = moments[1] - moments[0] * moments[0], variance = spread > MODAL_SHADE_VARIANCE ? spread : MODAL_SHADE_VARIANCE;
@@ -304,6 +311,11 @@ RASTER_INLINE void shade_count(const shade_surface *at, unsigned set, int has, u
 
 enum { SHADE_KNOWN = 16 }; /* triangles of a pixel's layers whose colours are kept */
 
+/* A layer's colour times alpha, and alpha, in one load. */
+typedef struct shade_value {
+    float of[4];
+} __attribute__((aligned(16))) shade_value;
+
 /* The layers of a pixel, and of those that have been met their colours times alpha, and alpha. */
 typedef struct shade_layers {
     int64_t pixel;
@@ -311,7 +323,7 @@ typedef struct shade_layers {
     int samples, has, n;
     uint32_t *counts; /* of sources */
     const uint32_t *ready; /* SHADE_READY: of each fragment which of ready_values are its own; then what follows is not used */
-    const float *ready_values; /* [any, 4] */
+    const shade_value *ready_values;
     uint32_t triangles[SHADE_KNOWN];
     float values[SHADE_KNOWN][4];
 } shade_layers;
@@ -370,9 +382,13 @@ RASTER_INLINE void shade_through(const modal_shade_task *task, const modal_raste
     all->n = 0;
     for (int i = 0; i < all->samples; i++) {
         float colour[3] = {0.0f, 0.0f, 0.0f}, left = 1.0f, value[4];
+#ifdef __CUDACC__
+#pragma unroll 4 /* loads of several are on their way */
+#endif
         for (int32_t f = all->first[i]; f < all->first[i + 1]; f++) {
             if (all->has & SHADE_READY) {
-                for (int k = 0; k < 4; k++) value[k] = all->ready_values[4 * (int64_t)all->ready[f] + k];
+                const shade_value ready = all->ready_values[all->ready[f]];
+                for (int k = 0; k < 4; k++) value[k] = ready.of[k];
             } else {
                 shade_layer(task, view, all, i, (uint32_t)task->fragments[f], value);
             }
@@ -435,8 +451,8 @@ RASTER_INLINE void shade_pixel(const modal_shade_task *task, const modal_raster_
         shade_layers all;
         all.pixel = pixel, all.first = first_layer, all.samples = samples, all.has = has, all.counts = counts;
         if (has & SHADE_READY) {
-            all.ready_values = (const float *)((const char *)task->layer_scratch + 256);
-            all.ready = (const uint32_t *)(all.ready_values + 4 * (int64_t)shade_n_fragments(task));
+            all.ready_values = (const shade_value *)((const char *)task->layer_scratch + 256);
+            all.ready = (const uint32_t *)(all.ready_values + shade_n_fragments(task));
         }
         shade_through(task, view, &all, (const float(*)[3])behind, limited, full);
     }
