@@ -16,7 +16,7 @@ namespace modal_tled {
 namespace {
 
 // Sizes that were fastest on an H200 (kernels/VERSIONS.md).
-const modal_tled_patch_plan plan_float32 = {1000, 192, 512, MODAL_TLED_FAN};
+const modal_tled_patch_plan plan_float32 = {1000, 256, 512, MODAL_TLED_FAN};
 const modal_tled_patch_plan plan_staged = {946, 192, 512, 4};
 const modal_tled_patch_plan plan_float64 = {640, 128, 384, MODAL_TLED_FAN};
 enum { CLUSTER_ELEMENTS = 900, RESIDENT_ELEMENTS = 1150, LEAST_ELEMENTS = 64 }; // of a patch
