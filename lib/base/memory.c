@@ -56,6 +56,32 @@ static int leaves_reserve(int64_t bytes)
     return modal_address_space_left() - MODAL_RESERVE > bytes;
 }
 
+/* ---- the store ---- */
+
+static const modal_store *store;
+static int store_is_used = 1;
+
+void modal_store_set(const modal_store *set) { store = set; }
+
+int modal_store_use(int on)
+{
+    const int before = store_is_used;
+    store_is_used = on;
+    return before;
+}
+
+void modal_store_let_go(void)
+{
+    if (store) store->let_go(store->context);
+}
+
+static void release(void *memory)
+{
+    if (!store || !memory || !store->take_back(store->context, memory)) free(memory);
+}
+
+/* ---- arrays ---- */
+
 static modal_status allocate(void *pointer, int64_t count, size_t item_bytes, int zeroed,
                              const char *what, modal_error *err)
 {
@@ -67,7 +93,13 @@ static modal_status allocate(void *pointer, int64_t count, size_t item_bytes, in
         return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: size overflow, %lld items of %zu bytes",
                                what, (long long)count, item_bytes);
     padded -= padded % MODAL_ALIGNMENT;
-    if (!told_to_fail() && leaves_reserve(padded)) memory = aligned_alloc(MODAL_ALIGNMENT, (size_t)padded);
+    const int may = !told_to_fail() && leaves_reserve(padded);
+    if (may && store && store_is_used) {
+        const modal_status status = store->hand_out(store->context, padded, what, &memory, err);
+        memcpy(pointer, &memory, sizeof memory);
+        if (status != MODAL_OK || memory) return status;
+    }
+    if (may) memory = aligned_alloc(MODAL_ALIGNMENT, (size_t)padded);
     if (!memory)
         return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: out of memory, %lld bytes%s", what, (long long)bytes,
                                is_limited() ? ", under a limit of the address space (ulimit -v)" : "");
@@ -100,7 +132,7 @@ modal_status modal_grow(void *pointer, int64_t *capacity, int64_t needed, size_t
     modal_status status = modal_alloc(&grown, wanted, item_bytes, what, err);
     if (status != MODAL_OK) return status;
     if (old) memcpy(grown, old, (size_t)*capacity * item_bytes);
-    free(old);
+    release(old);
     memcpy(pointer, &grown, sizeof grown);
     *capacity = wanted;
     return MODAL_OK;
@@ -120,7 +152,7 @@ void modal_free(void *pointer)
 {
     void *memory;
     memcpy(&memory, pointer, sizeof memory);
-    free(memory);
+    release(memory);
     memory = NULL;
     memcpy(pointer, &memory, sizeof memory);
 }

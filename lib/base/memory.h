@@ -34,6 +34,23 @@ modal_status modal_copy_text(char **copy, const char *text, size_t length, modal
 /* Frees and sets the pointer (any `T **`) to NULL; NULL inside is fine. */
 void modal_free(void *pointer);
 
+/* Another place for large arrays than main memory (scratch.h). Any thread may call these. */
+typedef struct modal_store {
+    /* An array of zeros, at a multiple of MODAL_ALIGNMENT; *memory NULL after MODAL_OK: it does not take so few bytes. */
+    modal_status (*hand_out)(void *context, int64_t bytes, const char *what, void **memory, modal_error *err);
+    int (*take_back)(void *context, void *memory); /* 1: it was an array of this store, and is gone; 0: it was not */
+    void (*let_go)(void *context);                 /* of what is in main memory now; it comes back where it is touched */
+    void *context;
+} modal_store;
+
+/* What modal_alloc asks first, and what modal_free gives arrays back to; borrowed, NULL: none, as at the start. A module that a program loads
+ * has an allocator of its own. Not while other threads allocate. */
+void modal_store_set(const modal_store *store);
+/* Whether modal_alloc asks it (1 at the start); returns what was before. Arrays that it has stay there. */
+int modal_store_use(int on);
+/* Its let_go; nothing without one. */
+void modal_store_let_go(void);
+
 /* Bytes that the limit of the address space (RLIMIT_AS, ulimit -v) leaves to this process; INT64_MAX where there is no
  * limit. Under one, modal_alloc leaves MODAL_RESERVE of it untouched: where libraries are refused a small piece, HDF5
  * crashes, OpenMP ends the program and OpenBLAS waits for ever. */

@@ -269,19 +269,14 @@ done:
 
 /* ---- from rank to rank ---- */
 
-/* An array of `n` items goes out, or comes in and is allocated. Long ones in several messages: MPI counts with 31 bits. */
+/* An array of `n` items goes out, or comes in and is allocated. */
 static modal_status hand_over(const ranks_problem *problem, int peer, void *array, int64_t n, size_t size, modal_error *err)
 {
-    enum { MOST = 1 << 30 };
     modal_status status = MODAL_OK;
-    char **bytes = array;
-    const int64_t total = n * (int64_t)size;
+    void *bytes = NULL;
     if (problem->rank > 0) RANKS_OWN(modal_alloc(array, n, size, "piece", err));
-    for (int64_t at = 0; at < total; at += MOST) {
-        const int length = (int)(total - at < MOST ? total - at : MOST);
-        if (problem->rank == 0) RANKS_TRY(MPI_Send(*bytes + at, length, MPI_BYTE, peer, 1, problem->comm));
-        else RANKS_TRY(MPI_Recv(*bytes + at, length, MPI_BYTE, 0, 1, problem->comm, MPI_STATUS_IGNORE));
-    }
+    memcpy(&bytes, array, sizeof bytes);
+    MODAL_TRY(ranks_pass(problem, 0, problem->rank > 0 ? problem->rank : peer, bytes, n * (int64_t)size, err));
 done:
     return status;
 }
@@ -325,16 +320,14 @@ static modal_status share_whole(ranks_problem *problem, modal_error *err)
     RANKS_TRY(MPI_Bcast(&problem->whole, (int)sizeof problem->whole, MPI_BYTE, 0, problem->comm));
     RANKS_TRY(MPI_Bcast(&problem->report, (int)sizeof problem->report, MPI_BYTE, 0, problem->comm));
     const int64_t n = problem->whole.n_parts;
-    if (n > INT_MAX / (int64_t)sizeof *problem->parts)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "--eigensolver slepc: the solid has so many loose parts, %" PRId64, n);
     if (problem->rank > 0) {
         RANKS_OWN(modal_alloc(&problem->parts, n, sizeof *problem->parts, "parts", err));
         RANKS_OWN(modal_alloc(&problem->part_size, n, sizeof *problem->part_size, "parts", err));
         RANKS_OWN(modal_alloc(&problem->n_motions, n, sizeof *problem->n_motions, "parts", err));
     }
-    RANKS_TRY(MPI_Bcast(problem->parts, (int)(n * (int64_t)sizeof *problem->parts), MPI_BYTE, 0, problem->comm));
-    RANKS_TRY(MPI_Bcast(problem->part_size, (int)n, MPI_DOUBLE, 0, problem->comm));
-    RANKS_TRY(MPI_Bcast(problem->n_motions, (int)n, MPI_INT32_T, 0, problem->comm));
+    MODAL_TRY(ranks_share(problem, problem->parts, n * (int64_t)sizeof *problem->parts, err));
+    MODAL_TRY(ranks_share(problem, problem->part_size, n * (int64_t)sizeof *problem->part_size, err));
+    MODAL_TRY(ranks_share(problem, problem->n_motions, n * (int64_t)sizeof *problem->n_motions, err));
 done:
     return status;
 }
@@ -359,6 +352,7 @@ modal_status ranks_divide(ranks_problem *problem, modal_error *err)
             ranks_piece_free(&piece);
             if (status != MODAL_OK) goto done;
         }
+        modal_store_use(0); /* it computes with this one */
         RANKS_OWN(cut_piece(&c, 0, &problem->piece, err));
     }
 done:

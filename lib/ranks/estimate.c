@@ -187,10 +187,11 @@ done:
 
 /* ---- the estimate ---- */
 
-/* Bytes that this process holds now: the mesh, the surface, libraries. */
+/* Bytes that this process holds now: libraries, what is small of mesh and surface. */
 static double resident_now(void)
 {
     long long all = 0, resident = 0;
+    modal_store_let_go();
     FILE *file = fopen("/proc/self/statm", "r");
     if (!file) return 0;
     const int n = fscanf(file, "%lld %lld", &all, &resident);
@@ -198,7 +199,7 @@ static double resident_now(void)
     return n == 2 ? (double)resident * (double)sysconf(_SC_PAGESIZE) : 0;
 }
 
-/* The most that it has held so far: reading the mesh takes more than the mesh does. */
+/* The most that it has held so far: as it read the mesh, a window of it. */
 static double resident_most(void)
 {
     struct rusage usage;
@@ -247,14 +248,13 @@ void ranks_estimate(const ranks_size *size, int32_t n_modes, int n_ranks, modal_
     const double lanczos = 24 * own * (double)(ranks_lanczos_vectors(n_modes + 3) + n_modes + 3);
     const double grid = own * (grid_bytes[0] + grid_bytes[1] * size->blocks);
     /* of several ranks each keeps a range of the mesh beside its piece */
-    const double base = size->resident - size->mesh_bytes * (1 - 1.0 / n_ranks) + started_bytes + (n_ranks > 1 ? sending_bytes : 0);
+    const double base = size->resident + started_bytes + (n_ranks > 1 ? size->mesh_bytes / n_ranks + sending_bytes : 0);
     const double cycle = own * (cycle_bytes[0] + cycle_bytes[1] * size->blocks);
     /* three blocks, the pairs, and those of the Rayleigh-Ritz */
     const double lobpcg = 24 * own * (1 + beside) * 3.0 * (double)ranks_block_size(n_modes) + 48 * own * n_modes;
-    /* rank 0's, after the matrices are gone: a mode at the nodes, lists of them */
-    const double result = 24 * own * n_modes + 48.0 * (double)size->n_nodes;
-    /* rank 0 as it reads and divides: the whole mesh, lists of nodes and of elements by rank, a piece */
-    const double divide = fmax(size->most_resident, size->resident + 60.0 * (double)size->n_nodes + 0.3 * size->mesh_bytes + piece);
+    /* rank 0 as it writes, after the matrices are gone, and as it divides: a window of what it goes through, and what it has then */
+    const double result = 24 * own * n_modes + size->most_resident - size->resident;
+    const double divide = size->most_resident + piece;
     *estimate = (modal_ranks_estimate){.n_ranks = n_ranks};
     estimate->direct_bytes = fmax(divide, base + piece +
         fmax(fmax(assembly + 2 * symmetric, 3 * symmetric + 144 * half * own + share_factor(factor_bytes * size->factor_entries, n_ranks) +

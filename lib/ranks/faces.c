@@ -41,7 +41,10 @@ static modal_status prepare(sender *s, modal_error *err)
     MODAL_TRY(modal_alloc_zero(&s->numbers, s->problem->n_ranks, sizeof *s->numbers, "faces", err));
     MODAL_TRY(modal_alloc_zero(&s->ends, s->n_others, sizeof *s->ends, "faces", err));
     MODAL_TRY(modal_alloc_zero(&s->filled, s->n_others, sizeof *s->filled, "faces", err));
-    MODAL_TRY(modal_alloc(&s->messages, s->n_others * s->room, (size_t)s->bytes, "faces", err));
+    const int used = modal_store_use(0); /* MPI sends from there */
+    status = modal_alloc(&s->messages, s->n_others * s->room, (size_t)s->bytes, "faces", err);
+    modal_store_use(used);
+    if (status != MODAL_OK) goto done;
     for (int64_t e = 0; e < s->mesh->n_elements; e++)
         for (int f = 0; f < modal_mesh_kind(s->mesh, e)->n_faces; f++, s->n_faces++) {
             modal_face_key(s->mesh, (int32_t)(MODAL_FACE_SLOTS * e + f), key);
@@ -130,7 +133,7 @@ static modal_status collect(const ranks_problem *problem, modal_single_faces *si
     for (int r = 1; r < problem->n_ranks; r++) {
         RANKS_TRY(MPI_Recv(&it, (int)sizeof it, MPI_BYTE, r, FOUND, problem->comm, MPI_STATUS_IGNORE));
         RANKS_OWN(modal_grow(&single->faces, &single->capacity, single->n + it.n, sizeof *single->faces, "boundary faces", err));
-        RANKS_TRY(MPI_Recv(single->faces + single->n, (int)it.n, MPI_INT32_T, r, FOUND, problem->comm, MPI_STATUS_IGNORE));
+        MODAL_TRY(ranks_pass(problem, r, 0, single->faces + single->n, it.n * (int64_t)sizeof *single->faces, err));
         single->n += it.n;
         if (clash->n == 0) *clash = it.clash;
     }
@@ -158,7 +161,7 @@ static modal_status match(const ranks_problem *problem, int64_t n, int64_t bytes
     it.n = modal_faces_match(records, n, bytes, faces, &it.clash);
     modal_free(&records);
     RANKS_TRY(MPI_Send(&it, (int)sizeof it, MPI_BYTE, 0, FOUND, problem->comm));
-    RANKS_TRY(MPI_Send(faces, (int)it.n, MPI_INT32_T, 0, FOUND, problem->comm));
+    MODAL_TRY(ranks_pass(problem, problem->rank, 0, faces, it.n * (int64_t)sizeof *faces, err));
 done:
     modal_free(&records);
     modal_free(&faces);

@@ -53,8 +53,8 @@ static modal_status send_ranges(const ranks_problem *problem, const modal_fem_sy
         RANKS_TRY(MPI_Recv(head, 2, MPI_INT64_T, 0, 0, problem->comm, MPI_STATUS_IGNORE));
         RANKS_OWN(modal_alloc(counts, head[0], sizeof **counts, "graph", err));
         RANKS_OWN(modal_alloc(nodes, head[1], sizeof **nodes, "graph", err));
-        RANKS_TRY(MPI_Recv(*counts, (int)head[0], MPI_INT32_T, 0, 0, problem->comm, MPI_STATUS_IGNORE));
-        RANKS_TRY(MPI_Recv(*nodes, (int)head[1], MPI_INT32_T, 0, 0, problem->comm, MPI_STATUS_IGNORE));
+        MODAL_TRY(ranks_pass(problem, 0, problem->rank, *counts, head[0] * (int64_t)sizeof **counts, err));
+        MODAL_TRY(ranks_pass(problem, 0, problem->rank, *nodes, head[1] * (int64_t)sizeof **nodes, err));
         *n = head[0];
         goto done;
     }
@@ -69,9 +69,6 @@ static modal_status send_ranges(const ranks_problem *problem, const modal_fem_sy
         head[0] = offsets[r + 1] - offsets[r];
         head[1] = 0;
         for (int64_t k = offsets[r]; k < offsets[r + 1]; k++) head[1] += modal_mesh_kind(mesh, elements[k])->n_nodes;
-        if (head[1] > INT_MAX)
-            RANKS_OWN(modal_error_set(err, MODAL_ERROR_MEMORY, "partition: %lld nodes of elements go to a rank, at most %d; more ranks",
-                                      (long long)head[1], INT_MAX));
         RANKS_OWN(modal_alloc(counts, head[0], sizeof **counts, "graph", err));
         RANKS_OWN(modal_alloc(nodes, head[1], sizeof **nodes, "graph", err));
         for (int64_t k = 0; k < head[0]; k++) {
@@ -86,8 +83,8 @@ static modal_status send_ranges(const ranks_problem *problem, const modal_fem_sy
         if (r == 0) break;
         head[1] = used;
         RANKS_TRY(MPI_Send(head, 2, MPI_INT64_T, r, 0, problem->comm));
-        RANKS_TRY(MPI_Send(*counts, (int)head[0], MPI_INT32_T, r, 0, problem->comm));
-        RANKS_TRY(MPI_Send(*nodes, (int)used, MPI_INT32_T, r, 0, problem->comm));
+        MODAL_TRY(ranks_pass(problem, 0, r, *counts, head[0] * (int64_t)sizeof **counts, err));
+        MODAL_TRY(ranks_pass(problem, 0, r, *nodes, used * (int64_t)sizeof **nodes, err));
         modal_free(counts);
         modal_free(nodes);
     }
@@ -171,7 +168,6 @@ modal_status ranks_partition(const ranks_problem *problem, const modal_fem_syste
     const int64_t n_rows = problem->whole.n_rows;
     int64_t n = 0;
     int32_t *counts = NULL, *nodes = NULL, *own = NULL;
-    int *lengths = NULL, *starts = NULL;
     PetscInt *rows = NULL, *columns = NULL;
     Mat graph = NULL;
     MatPartitioning partitioning = NULL;
@@ -188,16 +184,14 @@ modal_status ranks_partition(const ranks_problem *problem, const modal_fem_syste
     RANKS_TRY(MatPartitioningSetType(partitioning, MATPARTITIONINGPTSCOTCH));
     RANKS_TRY(MatPartitioningApply(partitioning, &found));
     RANKS_OWN(modal_alloc(&own, n_own, sizeof *own, "partition", err));
-    RANKS_OWN(modal_alloc(&lengths, n_ranks, sizeof *lengths, "partition", err));
-    RANKS_OWN(modal_alloc(&starts, n_ranks, sizeof *starts, "partition", err));
     RANKS_TRY(ISGetIndices(found, &ranks));
     for (int32_t i = 0; i < n_own; i++) own[i] = (int32_t)ranks[i];
     RANKS_TRY(ISRestoreIndices(found, &ranks));
-    for (int r = 0; r < n_ranks; r++) {
-        starts[r] = range_begin(n_rows, n_ranks, r);
-        lengths[r] = range_begin(n_rows, n_ranks, r + 1) - starts[r];
+    if (problem->rank == 0) memcpy(owners, own, (size_t)n_own * sizeof *own);
+    for (int r = 1; r < n_ranks; r++) {
+        const int64_t first = range_begin(n_rows, n_ranks, r), length = range_begin(n_rows, n_ranks, r + 1) - first;
+        MODAL_TRY(ranks_pass(problem, r, 0, problem->rank == 0 ? owners + first : own, length * (int64_t)sizeof *own, err));
     }
-    RANKS_TRY(MPI_Gatherv(own, n_own, MPI_INT32_T, owners, lengths, starts, MPI_INT32_T, 0, problem->comm));
     RANKS_TRY(ISDestroy(&found));
     RANKS_TRY(MatPartitioningDestroy(&partitioning));
     RANKS_TRY(MatDestroy(&graph));
@@ -205,7 +199,5 @@ done:
     modal_free(&counts);
     modal_free(&nodes);
     modal_free(&own);
-    modal_free(&lengths);
-    modal_free(&starts);
     return status;
 }

@@ -40,7 +40,7 @@ typedef struct ranks_whole {
 /* What an estimate is made from. */
 typedef struct ranks_size {
     int64_t n_nodes, n_free;
-    double mesh_bytes, resident, most_resident; /* of the mesh; of this process, now and at most so far */
+    double mesh_bytes, resident, most_resident; /* of the mesh; of this process, without what the store has, and at most so far */
     double blocks;         /* in a row of K */
     double factor_entries; /* of the lower triangle of a factor of K */
 } ranks_size;
@@ -86,6 +86,13 @@ modal_status ranks_petsc_failed(const ranks_problem *problem, modal_error *err);
 
 /* That this PETSc has; a function, for tests put another one in its place. */
 int64_t ranks_most_index(void);
+
+/* n bytes from one of two ranks to the other, either of them 0; others may call it, too, and pass by. In pieces: MPI counts with 31 bits, and
+ * adapters of networks may refuse memory that is mapped from a file, as rank 0's is, so that it goes through a buffer. What goes wrong
+ * ends all ranks. */
+modal_status ranks_pass(const ranks_problem *problem, int from, int to, void *bytes, int64_t n, modal_error *err);
+/* All ranks: n bytes of rank 0's to the others, in the same way. */
+modal_status ranks_share(const ranks_problem *problem, void *bytes, int64_t n, modal_error *err);
 
 /* Leaves through `done` where a call of PETSc, SLEPc or MPI fails; needs `problem`, `status` and `err`. */
 #define RANKS_TRY(call)                                                                                                \

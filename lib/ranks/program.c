@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/memory.h"
 #include "lib/ranks/private.h"
 #include "lib/ranks/session.h"
 #include "lib/ranks/solve.h"
@@ -54,6 +55,13 @@ static ranks_problem start(void)
 
 static ranks_problem last; /* that was solved */
 
+/* Steps that go through the whole mesh turn it on; what a rank computes with is in main memory. */
+static void use_store(const modal_store *store)
+{
+    modal_store_set(store);
+    modal_store_use(0);
+}
+
 static modal_status solve(modal_solid *solid, const modal_ranks_options *options, modal_modes_result *result,
                           modal_ranks_report *report, const modal_progress *progress, modal_error *err)
 {
@@ -88,7 +96,10 @@ static modal_status find_faces(const modal_volume_mesh *mesh, modal_single_faces
     const ranks_problem problem = start();
     modal_error own = {0}; /* one that ends all is told to the tool */
     next_command(FACES);
-    return ranks_find_faces(&problem, mesh, single, clash, err ? err : &own);
+    modal_store_use(1);
+    const modal_status status = ranks_find_faces(&problem, mesh, single, clash, err ? err : &own);
+    modal_store_use(0);
+    return status;
 }
 
 static modal_status serve(void)
@@ -126,7 +137,7 @@ static void end(void)
 const modal_ranks_program *modal_ranks(void)
 {
     static char versions[160];
-    static modal_ranks_program program = {begin, solve, modes_at, mesh_bytes, mesh_at, ranks_plan, find_faces, serve, end, versions};
+    static modal_ranks_program program = {use_store, begin, solve, modes_at, mesh_bytes, mesh_at, ranks_plan, find_faces, serve, end, versions};
     int s[3], p[3];
     SlepcGetVersionNumber(&s[0], &s[1], &s[2], NULL);
     PetscGetVersionNumber(&p[0], &p[1], &p[2], NULL);

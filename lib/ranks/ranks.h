@@ -23,6 +23,7 @@
 
 #include <stdint.h>
 
+#include "lib/base/memory.h"
 #include "lib/base/progress.h"
 #include "lib/base/status.h"
 #include "lib/mesh/face_match.h"
@@ -77,6 +78,10 @@ typedef enum modal_ranks_array {
  * What goes wrong on one rank while others wait for it ends them all: `stop` is called with the error on that rank, where it may
  * print and remove files, and the MPI is aborted with exit code 4; with one rank it is an error like any other. */
 typedef struct modal_ranks_program {
+    /* Rank 0: where the program has its arrays, for the module's modal_free, and for what the module makes of the whole mesh
+     * (lib/base/memory.h). NULL, as at the start: in main memory. Estimates go by what is resident, so that with a store they have no
+     * mesh in them. */
+    void (*use_store)(const modal_store *store);
     /* Starts MPI, PETSc and SLEPc. MODAL_ERROR_SYSTEM: where the MPI knows another number of processes than `launched` (1:
      * no launcher said anything). */
     modal_status (*begin)(int64_t launched, void (*stop)(void *context, const modal_error *err), void *context, int *rank,
@@ -96,9 +101,8 @@ typedef struct modal_ranks_program {
     int64_t (*mesh_bytes)(modal_ranks_array array);
     /* Rank 0, after solve: n of these bytes, from the first on. What goes wrong ends all ranks. */
     modal_status (*mesh_at)(modal_ranks_array array, int64_t first, int64_t n, void *to, modal_error *err);
-    /* Rank 0, without the others: what solve would estimate on n_ranks[i] ranks. More ranks than free nodes are no error.
-     * before_surface: bytes that this process had held at most before it found the surface, for which several ranks match faces. */
-    modal_status (*plan)(const modal_solid *solid, const modal_ranks_options *options, double before_surface, int n, const int32_t *n_ranks,
+    /* Rank 0, without the others: what solve would estimate on n_ranks[i] ranks. More ranks than free nodes are no error. */
+    modal_status (*plan)(const modal_solid *solid, const modal_ranks_options *options, int n, const int32_t *n_ranks,
                          modal_ranks_estimate *estimates, modal_error *err);
     /* Rank 0 of several, before solve: the others match the faces of its mesh. What goes wrong ends all ranks. */
     modal_face_finder *find_faces;

@@ -84,7 +84,11 @@ modal_status ranks_solve(ranks_problem *problem, modal_modes_result *result, mod
     MODAL_TRY(find_limit(problem, err));
     MODAL_TRY(progress(problem, "divide", err));
     malloc_trim(0); /* what reading left */
-    MODAL_TRY(ranks_divide(problem, err));
+    modal_store_use(1); /* lists of the whole solid are rank 0's */
+    status = ranks_divide(problem, err);
+    modal_store_use(0);
+    if (status != MODAL_OK) goto done;
+    modal_store_let_go();
     MODAL_TRY(ranks_spread_mesh(problem, err));
     MODAL_TRY(progress(problem, "assemble", err));
     MODAL_TRY(ranks_assemble(problem, problem->report.route == MODAL_ROUTE_DIRECT, err));
@@ -108,7 +112,7 @@ done:
     return status;
 }
 
-modal_status ranks_plan(const modal_solid *solid, const modal_ranks_options *options, double before_surface, int n, const int32_t *n_ranks,
+modal_status ranks_plan(const modal_solid *solid, const modal_ranks_options *options, int n, const int32_t *n_ranks,
                         modal_ranks_estimate *estimates, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -118,13 +122,11 @@ modal_status ranks_plan(const modal_solid *solid, const modal_ranks_options *opt
     MODAL_TRY(modal_fem_number(&solid->mesh, solid->fixed_nodes, solid->fixed_components, solid->n_fixed_nodes, &numbers, err));
     MODAL_TRY(ranks_check_solid(solid, &mass, &volume, err));
     malloc_trim(0); /* as before a run */
+    modal_store_use(1);
     MODAL_TRY(ranks_measure_size(solid, &numbers, volume, &size, err));
-    const double most_alone = size.most_resident; /* with the matching of faces */
-    for (int i = 0; i < n; i++) {
-        size.most_resident = n_ranks[i] > 1 ? before_surface : most_alone;
-        ranks_estimate(&size, options->n_modes, n_ranks[i], &estimates[i]);
-    }
+    for (int i = 0; i < n; i++) ranks_estimate(&size, options->n_modes, n_ranks[i], &estimates[i]);
 done:
+    modal_store_use(0);
     modal_fem_system_free(&numbers);
     return status;
 }

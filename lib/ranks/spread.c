@@ -21,20 +21,6 @@ static void list_arrays(modal_volume_mesh *m, void *places[MODAL_RANKS_ARRAYS], 
                                                  m->element_fibres ? 24 * m->n_elements : 0}), MODAL_RANKS_ARRAYS * sizeof *bytes);
 }
 
-/* n bytes from one rank to another: long ones in several messages, for MPI counts with 31 bits. */
-static modal_status pass(const ranks_problem *problem, int from, int to, char *bytes, int64_t n, modal_error *err)
-{
-    enum { MOST = 1 << 30 };
-    modal_status status = MODAL_OK;
-    for (int64_t at = 0; at < n; at += MOST) {
-        const int length = (int)(n - at < MOST ? n - at : MOST);
-        if (problem->rank == from) RANKS_TRY(MPI_Send(bytes + at, length, MPI_BYTE, to, 2, problem->comm));
-        else RANKS_TRY(MPI_Recv(bytes + at, length, MPI_BYTE, from, 2, problem->comm, MPI_STATUS_IGNORE));
-    }
-done:
-    return status;
-}
-
 /* *whole: rank 0's, where it is freed. */
 static modal_status spread_array(const ranks_problem *problem, int64_t bytes, void *whole, char **part, modal_error *err)
 {
@@ -43,12 +29,12 @@ static modal_status spread_array(const ranks_problem *problem, int64_t bytes, vo
     const int64_t begin = range_begin(bytes, n_ranks, rank), length = range_begin(bytes, n_ranks, rank + 1) - begin;
     char *from = NULL;
     RANKS_OWN(modal_alloc(part, length, 1, "mesh", err));
-    if (rank > 0) return pass(problem, 0, rank, *part, length, err);
+    if (rank > 0) return ranks_pass(problem, 0, rank, *part, length, err);
     memcpy(&from, whole, sizeof from);
     if (length > 0) memcpy(*part, from, (size_t)length);
     for (int r = 1; r < n_ranks; r++) {
         const int64_t at = range_begin(bytes, n_ranks, r);
-        MODAL_TRY(pass(problem, 0, r, from + at, range_begin(bytes, n_ranks, r + 1) - at, err));
+        MODAL_TRY(ranks_pass(problem, 0, r, from + at, range_begin(bytes, n_ranks, r + 1) - at, err));
     }
     modal_free(whole);
 done:
@@ -82,7 +68,7 @@ modal_status ranks_give_mesh(const ranks_problem *problem, modal_ranks_array arr
         if (low >= high || (problem->rank > 0 && problem->rank != r)) continue;
         char *part = problem->rank == r ? problem->spread.parts[head[0]] + (low - begin) : NULL;
         if (r == 0) memcpy((char *)to + (low - head[1]), part, (size_t)(high - low));
-        else MODAL_TRY(pass(problem, r, 0, problem->rank == 0 ? (char *)to + (low - head[1]) : part, high - low, err));
+        else MODAL_TRY(ranks_pass(problem, r, 0, problem->rank == 0 ? (char *)to + (low - head[1]) : part, high - low, err));
     }
 done:
     return status;

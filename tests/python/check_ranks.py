@@ -346,6 +346,81 @@ def check_faces():
             refuse(3, said, ranks, *words)
 
 
+def write_bar(path, cells):
+    """As write's box of TET4, for many of them."""
+    counts = np.array(cells) + 1
+    place = lambda i: (i[..., 0] * counts[1] + i[..., 1]) * counts[2] + i[..., 2]
+    corners = np.argwhere(np.ones(cells))[:, None, :] + np.array(CORNERS) // 2
+    elements = place(corners)[:, np.array(TETS)].reshape(-1, 4) + 1
+    nodes = 0.01 * np.argwhere(np.ones(counts))
+    with open(path, "w") as f:
+        f.write(f"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n{len(nodes)}\n")
+        f.write("\n".join(f"{i} %.17g %.17g %.17g" % tuple(x) for i, x in enumerate(nodes, 1)))
+        f.write(f"\n$EndNodes\n$Elements\n{len(elements)}\n")
+        f.write("\n".join(f"{i} 4 2 1 1 %d %d %d %d" % tuple(e) for i, e in enumerate(elements.tolist(), 1)) + "\n$EndElements\n")
+    return path
+
+
+def largest_resident(pid):
+    return 1024 * int(next(line for line in open(f"/proc/{pid}/status") if line.startswith("VmHWM:")).split()[1])
+
+
+def watch(n, mesh):
+    """Largest resident sets by rank: when the mesh was read, when the surface was there, and when all was divided."""
+    command = ["mpirun", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-n", str(n), MODALPACK, mesh, "x.h5", "--eigensolver",
+               "slepc", "--route", "multigrid", *STEEL, "-m", "2", "--progress", "json"]
+    whole = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+    marks, found, said = [" elements, volume ", "surface of", '"assemble"'], [], []
+    for line in whole.stderr:
+        said.append(line)
+        if marks[len(found)] in line:
+            found.append({rank: largest_resident(pid) for rank, pid in find_ranks(whole.pid).items()})
+            if len(found) == len(marks):
+                break
+    whole.terminate()
+    whole.communicate(timeout=120)
+    assert len(found) == len(marks) and all(sorted(f) == list(range(n)) for f in found), (n, found, said[-5:])
+    return found
+
+
+def check_shares():
+    """Rank 0 reads and divides a mesh of which it holds a window of its share, 16 MiB at least, in main memory. The files for the rest leave
+    nothing, and what goes through them has the bytes that modalpack's own solver writes from main memory."""
+    slab = write("slab.msh", [("tet4", (20, 16, 16), (0, 0, 0), "slab")])
+    words = [*STEEL, "--fixed", "plane:0,0,0:-1,0,0", "-m", 4]
+    subprocess.run([MODALPACK, slab, "r.h5", "-f", *map(str, words)], check=True, capture_output=True)
+    want = datasets("r.h5", ("modes", "inner_modes"))
+    os.mkdir("aside")
+    before = sorted(os.listdir("."))
+    for n, scratch in ((1, []), (3, ["--scratch", "aside"])) if LONG else ((3, ["--scratch", "aside"]),):
+        solve(n, slab, *words, "--route", "multigrid", *scratch)
+        assert json.load(open("r.json"))["scratch_bytes"] > 2**20, n
+        found = datasets("r.h5", ("modes", "volume_modes"))
+        want_here = {name: value for name, value in want.items() if name in found}
+        assert len(want_here) == len(want) and all(
+            np.array_equal(v, found[k]) if isinstance(v, np.ndarray) else v == found[k] for k, v in want_here.items()), n
+    assert [f for f in sorted(os.listdir(".")) if f != "r.json"] == [f for f in before if f != "r.json"] and not os.listdir("aside"), os.listdir(".")
+    refuse(4, "scratch file in nowhere: No such file or directory", 0, slab, "x.h5", "--eigensolver", "slepc", *words, "--scratch", "nowhere")
+    refuse(2, "--scratch: needs --eigensolver slepc", 0, slab, "x.h5", *words, "--scratch", ".")
+    if SANITIZED:
+        print("not checked: resident sets; a sanitizer's are other ones")
+        return
+    bar = write_bar("long.msh", (90, 41, 39))
+    own, window, libraries, late = os.path.getsize(bar), 2**24, 6 * 2**20, 2**24  # what rank 0 loads to read; pages touched until they are let go
+    for n in (2, 4) if LONG else (4,):
+        for attempt in range(3):  # others have the cores, too
+            read, surface, divided = watch(n, bar)
+            most = read[1] + libraries + max(window, own / n) + late
+            others = max(divided[rank] for rank in range(1, n))
+            if surface[0] <= most and divided[0] <= others + max(window, own / n) + late:
+                break
+        else:
+            raise AssertionError((n, most, surface, divided))
+        print(f"{n} ranks, MiB when the surface is there and when all is divided: rank 0", surface[0] >> 20, divided[0] >> 20, "others",
+              max(surface[rank] for rank in range(1, n)) >> 20, others >> 20)
+    os.remove(bar)
+
+
 def check_rod():
     """Held across everywhere, a bar of HEX8 without Poisson's effect is a rod of linear elements, whose matrices have
     lambda = 6 E / (rho h^2) (1 - cos t) / (2 + cos t), t = (2 k - 1) pi / (2 N)."""
@@ -487,7 +562,7 @@ def processor_seconds():
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 with tempfile.TemporaryDirectory(prefix="ranks-") as folder:
     os.chdir(folder)
-    for step in (check_solids, check_multigrid, check_mesh, check_forms, check_plan, check_rod, check_refusals, check_deaths):
+    for step in (check_solids, check_multigrid, check_mesh, check_shares, check_forms, check_plan, check_rod, check_refusals, check_deaths):
         begun, used = time.time(), processor_seconds()
         step()
         print(f"{step.__name__}: {time.time() - begun:.1f} s, of processors {processor_seconds() - used:.1f} s", flush=True)

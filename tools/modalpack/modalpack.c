@@ -88,6 +88,10 @@ static const tool_option options[] = {
      "With --eigensolver slepc: compute nothing, print what the most loaded rank of P would hold by each route (default: of the ranks "
      "that there are).",
      0},
+    {"scratch", 0, "FOLDER", NULL,
+     "With --eigensolver slepc: where rank 0 has large arrays of mesh and surface in nameless files, which go with the run, instead of main "
+     "memory. Default: the folder of BASIS.",
+     0},
     {"volume-modes", 0, "none|float32|float64", "float32",
      "The modes at the solid's nodes, which modaldeform --output-mesh volume and scenes with frames that move need: left "
      "out, or stored in float32 (as exact as the surface's), or in float64.",
@@ -347,6 +351,7 @@ int main(int argc, char **argv)
     modal_basis basis = {0};
     const modal_ranks_program *ranks = NULL;
     modalpack_stream *stream = NULL;
+    modal_scratch *scratch = NULL;
     int rank = 0, n_ranks = 1;
     MODAL_TRY(modalpack_ranks_begin(&t, &ranks, &rank, &n_ranks, &err));
     if (rank > 0) { /* rank 0 says what there is to say, also when a signal ends it: then mpirun ends this one */
@@ -360,10 +365,12 @@ int main(int argc, char **argv)
     r.ranks = ranks;
     r.find_faces = n_ranks > 1 && r.n_plans == 0 ? ranks->find_faces : modal_find_faces; /* a plan is one process's */
     if (r.n_plans > 0) {
+        MODAL_TRY(modalpack_ranks_scratch(&t, &r, n_ranks, &scratch, &err));
         status = modalpack_ranks_plan(&t, &r, &err);
         goto done;
     }
     MODAL_TRY(tool_output_begin(&output, r.basis_path, tool_count(&t.arguments, "force"), &err));
+    MODAL_TRY(modalpack_ranks_scratch(&t, &r, n_ranks, &scratch, &err));
     if (makes_shapes(&r)) {
         MODAL_TRY(modalpack_make_shapes(&t, &r, &output, &basis, &err));
     } else {
@@ -384,5 +391,6 @@ done:
     modal_basis_free(&basis);
     modalpack_stream_delete(stream);
     if (ranks) ranks->end();
+    modalpack_ranks_scratch_end(&t, ranks, scratch);
     return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
 }

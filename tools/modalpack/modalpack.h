@@ -4,6 +4,7 @@
 #define TOOLS_MODALPACK_H
 
 #include "kernels/operations.h"
+#include "lib/base/scratch.h"
 #include "lib/mesh/boundary.h"
 #include "lib/model/basis.h"
 #include "lib/model/node_modes.h"
@@ -75,6 +76,10 @@ void modalpack_print_modes(tool *t, const modal_shape *shape);
 /* --eigensolver slepc: loads the module and starts MPI; *rank of *n_ranks. All ranks but 0 serve it from then on, until it ends. An
  * error on them is one on all. */
 modal_status modalpack_ranks_begin(tool *t, const modal_ranks_program **program, int *rank, int *n_ranks, modal_error *err);
+/* Rank 0, with --eigensolver slepc: from here on large arrays are in files below --scratch, else in the folder of the basis, with a window of the
+ * mesh's share in main memory. The end is after all arrays and ranks->end; the report gets how many bytes there were at most. */
+modal_status modalpack_ranks_scratch(const tool *t, const modalpack_request *r, int n_ranks, modal_scratch **scratch, modal_error *err);
+modal_scratch *modalpack_ranks_scratch_end(tool *t, const modal_ranks_program *ranks, modal_scratch *scratch); /* NULL is fine; gives NULL */
 /* Rank 0: --route, --plan (its default: n_ranks), and what does not go together with --eigensolver slepc. MODAL_ERROR_USAGE. */
 modal_status modalpack_ranks_check(const tool_arguments *a, int n_ranks, modalpack_request *r, modal_error *err);
 /* --plan: what each number of ranks would hold, printed and into the report; nothing is computed. */

@@ -7,9 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/memory.h"
 #include "tools/common/memory.h"
 #include "tools/common/shares.h"
 #include "tools/modalpack/modalpack.h"
@@ -68,6 +69,37 @@ done:
     return status;
 }
 
+modal_status modalpack_ranks_scratch(const tool *t, const modalpack_request *r, int n_ranks, modal_scratch **scratch, modal_error *err)
+{
+    static const int64_t least_window = 16 << 20;
+    modal_status status = MODAL_OK;
+    const char *given = tool_value(&t->arguments, "scratch"), *slash = strrchr(r->basis_path, '/');
+    char *folder = NULL;
+    struct stat info;
+    *scratch = NULL;
+    if (!r->ranks) return MODAL_OK;
+    if (given) MODAL_TRY(modal_copy_text(&folder, given, SIZE_MAX, err));
+    else if (slash) MODAL_TRY(modal_copy_text(&folder, r->basis_path, slash == r->basis_path ? 1 : (size_t)(slash - r->basis_path), err));
+    else MODAL_TRY(modal_copy_text(&folder, ".", SIZE_MAX, err));
+    /* its share, about: a mesh takes as much in memory as in a file of text */
+    const int64_t share = stat(r->input.mesh_path, &info) == 0 ? (int64_t)info.st_size / n_ranks : 0;
+    MODAL_TRY(modal_scratch_open(folder, share > least_window ? share : least_window, scratch, err));
+    modal_store_set(modal_scratch_store(*scratch));
+    r->ranks->use_store(modal_scratch_store(*scratch));
+done:
+    modal_free(&folder);
+    return status;
+}
+
+modal_scratch *modalpack_ranks_scratch_end(tool *t, const modal_ranks_program *ranks, modal_scratch *scratch)
+{
+    if (!scratch) return NULL;
+    json_object_set_new(t->report, "scratch_bytes", json_integer(modal_scratch_most(scratch)));
+    modal_store_set(NULL);
+    ranks->use_store(NULL);
+    return modal_scratch_close(scratch);
+}
+
 /* Whole numbers with commas between them. */
 static modal_status read_plans(const char *text, modalpack_request *r, modal_error *err)
 {
@@ -93,6 +125,7 @@ modal_status modalpack_ranks_check(const tool_arguments *a, int n_ranks, modalpa
     if (!slepc && strcmp(solver, "lanczos") != 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--eigensolver: must be lanczos or slepc, %s", solver);
     if (!slepc && route) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--route: needs --eigensolver slepc");
+    if (!slepc && tool_count(a, "scratch")) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--scratch: needs --eigensolver slepc");
     if (!slepc && tool_count(a, "plan")) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--plan: needs --eigensolver slepc");
     r->route = MODAL_ROUTE_OWN;
     if (!slepc) goto done;
@@ -119,14 +152,12 @@ modal_status modalpack_ranks_plan(tool *t, const modalpack_request *r, modal_err
     modal_shape shape = {0};
     const modal_ranks_options options = {.n_modes = (int32_t)r->n_modes, .mass_rule = r->mass_rule};
     modal_ranks_estimate estimates[MODALPACK_MOST_PLANS];
-    struct rusage before_surface;
     const double mebibyte = 1048576, limit = (double)r->memory_limit;
     json_t *all = json_array();
     json_object_set_new(t->report, "plan", all);
     MODAL_TRY(modalpack_read_solid(t, r, &shape, err));
-    getrusage(RUSAGE_SELF, &before_surface);
     MODAL_TRY(modalpack_make_surface(t, r, &shape, err));
-    MODAL_TRY(r->ranks->plan(&shape.solid, &options, 1024.0 * (double)before_surface.ru_maxrss, r->n_plans, r->plans, estimates, err));
+    MODAL_TRY(r->ranks->plan(&shape.solid, &options, r->n_plans, r->plans, estimates, err));
     FILE *to = tool_text_stream(t);
     if (to) fprintf(to, "%9s %12s %14s  %s\n", "ranks", "direct_MiB", "multigrid_MiB", "auto");
     for (int i = 0; i < r->n_plans; i++) {
