@@ -196,9 +196,9 @@ modal_status modal_scratch_open(const char *folder, int64_t window, modal_scratc
     pthread_mutex_init(&s->mutex, NULL);
     pthread_cond_init(&s->closing, NULL);
     MODAL_TRY(modal_copy_text(&s->folder, folder, SIZE_MAX, err));
-    MODAL_TRY(hand_out(s, MODAL_SCRATCH_LEAST, "a first array", &memory, err));
-    take_back(s, memory);
-    s->most = 0;
+    memory = map_file(folder, s->page);
+    if (!memory) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "scratch file in %s: %s", folder, strerror(errno));
+    munmap(memory, (size_t)s->page);
     s->statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     if (s->statm < 0) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "scratch files: /proc/self/statm: %s", strerror(errno));
     const int failure = start_sweeper(s);

@@ -406,6 +406,9 @@ def check_shares():
         print("not checked: resident sets; a sanitizer's are other ones")
         return
     bar = write_bar("long.msh", (90, 41, 39))
+    full = ["sh", "-c", 'ulimit -f 32768; exec "$0" "$@"', MODALPACK, bar, "x.h5", "--eigensolver", "slepc", *map(str, words)]
+    got = subprocess.run(full, capture_output=True, text=True, env=ENVIRONMENT)  # more than Open MPI's own files
+    assert got.returncode == 4 and ": scratch file in .: File too large, " in ours(got.stderr)[-1] and not os.path.exists("x.h5"), got
     own, window, libraries, late = os.path.getsize(bar), 2**24, 6 * 2**20, 2**24  # what rank 0 loads to read; pages touched until they are let go
     for n in (2, 4) if LONG else (4,):
         for attempt in range(3):  # others have the cores, too

@@ -81,7 +81,8 @@ modal_status modalpack_ranks_scratch(const tool *t, const modalpack_request *r, 
     if (given) MODAL_TRY(modal_copy_text(&folder, given, SIZE_MAX, err));
     else if (slash) MODAL_TRY(modal_copy_text(&folder, r->basis_path, slash == r->basis_path ? 1 : (size_t)(slash - r->basis_path), err));
     else MODAL_TRY(modal_copy_text(&folder, ".", SIZE_MAX, err));
-    /* its share, about: a mesh takes as much in memory as in a file of text */
+    /* Its share, about: a mesh takes as much in memory as in a file of text. A plan needs that of the most ranks: with few, solving takes more. */
+    for (int i = 0; i < r->n_plans; i++) n_ranks = n_ranks > r->plans[i] ? n_ranks : r->plans[i];
     const int64_t share = stat(r->input.mesh_path, &info) == 0 ? (int64_t)info.st_size / n_ranks : 0;
     MODAL_TRY(modal_scratch_open(folder, share > least_window ? share : least_window, scratch, err));
     modal_store_set(modal_scratch_store(*scratch));
