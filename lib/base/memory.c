@@ -39,6 +39,17 @@ int64_t modal_address_space_left(void)
     return left > 0 ? left : 0;
 }
 
+int64_t modal_most_resident(void)
+{
+    char text[4096] = "";
+    const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    const ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    const char *at = length > 0 ? strstr(text, "VmHWM:") : NULL;
+    return at ? 1024 * atoll(at + 6) : 0;
+}
+
 static int is_limited(void)
 {
     enum { UNKNOWN, NO_LIMIT, LIMITED };

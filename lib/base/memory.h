@@ -57,6 +57,10 @@ void modal_store_let_go(void);
 enum { MODAL_RESERVE = 24 << 20 };
 int64_t modal_address_space_left(void);
 
+/* The largest resident set that this process has had, bytes; 0: the system does not tell. (What getrusage tells of it has that of the program
+ * that launched this one in it.) */
+int64_t modal_most_resident(void);
+
 /* For tests: the n-th allocation from now on fails (1 = the next one); 0 switches that off.
  * modal_alloc_fired tells whether it has failed. Not for use while other threads allocate. */
 void modal_alloc_fail_at(int64_t n);

@@ -20,13 +20,14 @@ typedef struct piece {
 struct modal_scratch {
     modal_store store;
     char *folder;
-    int64_t window, page;
+    int64_t page;
     int statm; /* of this process */
     pthread_t sweeper;
     int sweeps; /* it runs */
     pthread_mutex_t mutex; /* of what follows */
     pthread_cond_t closing;
     int closes;
+    int64_t window;
     piece *pieces; /* [n] */
     int64_t n, capacity, bytes, most;
 };
@@ -211,6 +212,13 @@ done:
 }
 
 const modal_store *modal_scratch_store(modal_scratch *scratch) { return &scratch->store; }
+
+void modal_scratch_widen(modal_scratch *s, int64_t window)
+{
+    pthread_mutex_lock(&s->mutex);
+    s->window = window;
+    pthread_mutex_unlock(&s->mutex);
+}
 
 int64_t modal_scratch_most(modal_scratch *s)
 {

@@ -19,6 +19,8 @@ typedef struct modal_scratch modal_scratch;
  * no files can be made there, no thread. An array that the disk has no room for is refused by modal_alloc with MODAL_ERROR_SYSTEM. */
 modal_status modal_scratch_open(const char *folder, int64_t window, modal_scratch **scratch, modal_error *err);
 const modal_store *modal_scratch_store(modal_scratch *scratch);
+/* Another window from now on. */
+void modal_scratch_widen(modal_scratch *scratch, int64_t window);
 /* Bytes of all arrays when they were most. */
 int64_t modal_scratch_most(modal_scratch *scratch);
 /* After the last of its arrays was freed, and modal_store_set(NULL). NULL is fine; gives NULL. */

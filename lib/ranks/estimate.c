@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "lib/base/memory.h"
@@ -199,13 +198,6 @@ static double resident_now(void)
     return n == 2 ? (double)resident * (double)sysconf(_SC_PAGESIZE) : 0;
 }
 
-/* The most that it has held so far: as it read the mesh, a window of it. */
-static double resident_most(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024.0 * (double)usage.ru_maxrss : 0;
-}
-
 static double mesh_bytes(const modal_volume_mesh *mesh)
 {
     return 32.0 * (double)mesh->n_nodes + 21.0 * (double)mesh->n_elements + 4.0 * (double)mesh->element_offsets[mesh->n_elements];
@@ -219,7 +211,7 @@ modal_status ranks_measure_size(const modal_solid *solid, const modal_fem_system
     size->n_free = numbers->n_free;
     size->mesh_bytes = mesh_bytes(&solid->mesh);
     size->resident = resident_now();
-    size->most_resident = resident_most();
+    size->most_resident = (double)modal_most_resident(); /* as it read the mesh, with a window of it */
     MODAL_TRY(count_blocks(&solid->mesh, numbers, &size->blocks, err));
     MODAL_TRY(count_factor(&solid->mesh, numbers, volume, &size->factor_entries, err));
 done:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Natural modes of one solid by many processes: the eigenproblem of lib/modes, its nodes divided among the ranks of an
  * MPI, solved by SLEPc (V. Hernandez, J. E. Roman, V. Vidal, "SLEPc: A scalable and flexible toolkit for the solution of
- * eigenvalue problems", 2005). Rank 0 gets the mesh and divides it: each rank has the elements at its nodes, and a range of every array of
+ * eigenvalue problems", 2005). Rank 0 gets the mesh, in a store if it is large (use_store), and divides it: each rank has the elements at its
+ * nodes, and a range of every array of
  * the mesh, from which rank 0 asks for rows again. No rank has K, M, a factor, vectors or the modes of the whole solid: rank 0 asks for
  * the modes in ranges of nodes.
  *
@@ -101,8 +102,9 @@ typedef struct modal_ranks_program {
     int64_t (*mesh_bytes)(modal_ranks_array array);
     /* Rank 0, after solve: n of these bytes, from the first on. What goes wrong ends all ranks. */
     modal_status (*mesh_at)(modal_ranks_array array, int64_t first, int64_t n, void *to, modal_error *err);
-    /* Rank 0, without the others: what solve would estimate on n_ranks[i] ranks. More ranks than free nodes are no error. */
-    modal_status (*plan)(const modal_solid *solid, const modal_ranks_options *options, int n, const int32_t *n_ranks,
+    /* Rank 0, without the others: what solve would estimate on n_ranks[i] ranks. More ranks than free nodes are no error.
+     * most_resident: what a process holds at most that reads the mesh with the window that it would have. */
+    modal_status (*plan)(const modal_solid *solid, const modal_ranks_options *options, double most_resident, int n, const int32_t *n_ranks,
                          modal_ranks_estimate *estimates, modal_error *err);
     /* Rank 0 of several, before solve: the others match the faces of its mesh. What goes wrong ends all ranks. */
     modal_face_finder *find_faces;

@@ -15,7 +15,7 @@ static modal_status measure(ranks_problem *problem, modal_error *err)
     modal_ranks_report *report = &problem->report;
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    const double resident = 1024.0 * (double)usage.ru_maxrss;
+    const double resident = (double)modal_most_resident();
     const double seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                            1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
     RANKS_TRY(MPI_Allreduce(&resident, &report->most_resident_bytes, 1, MPI_DOUBLE, MPI_MAX, problem->comm));
@@ -112,7 +112,7 @@ done:
     return status;
 }
 
-modal_status ranks_plan(const modal_solid *solid, const modal_ranks_options *options, int n, const int32_t *n_ranks,
+modal_status ranks_plan(const modal_solid *solid, const modal_ranks_options *options, double most_resident, int n, const int32_t *n_ranks,
                         modal_ranks_estimate *estimates, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -124,6 +124,7 @@ modal_status ranks_plan(const modal_solid *solid, const modal_ranks_options *opt
     malloc_trim(0); /* as before a run */
     modal_store_use(1);
     MODAL_TRY(ranks_measure_size(solid, &numbers, volume, &size, err));
+    size.most_resident = most_resident;
     for (int i = 0; i < n; i++) ranks_estimate(&size, options->n_modes, n_ranks[i], &estimates[i]);
 done:
     modal_store_use(0);

@@ -11,7 +11,7 @@ modal_status ranks_solve(ranks_problem *problem, modal_modes_result *result, mod
 void ranks_problem_free(ranks_problem *problem); /* again is fine */
 
 /* Of modal_ranks_program. */
-modal_status ranks_plan(const modal_solid *solid, const modal_ranks_options *options, int n, const int32_t *n_ranks,
+modal_status ranks_plan(const modal_solid *solid, const modal_ranks_options *options, double most_resident, int n, const int32_t *n_ranks,
                         modal_ranks_estimate *estimates, modal_error *err);
 
 #endif

@@ -366,7 +366,7 @@ int main(int argc, char **argv)
     r.find_faces = n_ranks > 1 && r.n_plans == 0 ? ranks->find_faces : modal_find_faces; /* a plan is one process's */
     if (r.n_plans > 0) {
         MODAL_TRY(modalpack_ranks_scratch(&t, &r, n_ranks, &scratch, &err));
-        status = modalpack_ranks_plan(&t, &r, &err);
+        status = modalpack_ranks_plan(&t, &r, scratch, &err);
         goto done;
     }
     MODAL_TRY(tool_output_begin(&output, r.basis_path, tool_count(&t.arguments, "force"), &err));

@@ -83,7 +83,7 @@ modal_scratch *modalpack_ranks_scratch_end(tool *t, const modal_ranks_program *r
 /* Rank 0: --route, --plan (its default: n_ranks), and what does not go together with --eigensolver slepc. MODAL_ERROR_USAGE. */
 modal_status modalpack_ranks_check(const tool_arguments *a, int n_ranks, modalpack_request *r, modal_error *err);
 /* --plan: what each number of ranks would hold, printed and into the report; nothing is computed. */
-modal_status modalpack_ranks_plan(tool *t, const modalpack_request *r, modal_error *err);
+modal_status modalpack_ranks_plan(tool *t, const modalpack_request *r, modal_scratch *scratch, modal_error *err);
 /* The modes of a solid by all ranks, which keep its mesh where they are several; the report gets what is known of them. */
 modal_status modalpack_ranks_solve(tool *t, const modalpack_request *r, modal_shape *shape, modal_modes_result *result,
                                    modal_error *err);

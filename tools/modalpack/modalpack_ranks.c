@@ -69,21 +69,27 @@ done:
     return status;
 }
 
+/* About: a mesh takes as much in memory as in a file of text. */
+static int64_t bytes_of_mesh(const modalpack_request *r)
+{
+    struct stat info;
+    return stat(r->input.mesh_path, &info) == 0 ? (int64_t)info.st_size : 0;
+}
+
 modal_status modalpack_ranks_scratch(const tool *t, const modalpack_request *r, int n_ranks, modal_scratch **scratch, modal_error *err)
 {
     static const int64_t least_window = 16 << 20;
     modal_status status = MODAL_OK;
     const char *given = tool_value(&t->arguments, "scratch"), *slash = strrchr(r->basis_path, '/');
     char *folder = NULL;
-    struct stat info;
     *scratch = NULL;
     if (!r->ranks) return MODAL_OK;
     if (given) MODAL_TRY(modal_copy_text(&folder, given, SIZE_MAX, err));
     else if (slash) MODAL_TRY(modal_copy_text(&folder, r->basis_path, slash == r->basis_path ? 1 : (size_t)(slash - r->basis_path), err));
     else MODAL_TRY(modal_copy_text(&folder, ".", SIZE_MAX, err));
-    /* Its share, about: a mesh takes as much in memory as in a file of text. A plan needs that of the most ranks: with few, solving takes more. */
+    /* A plan needs that of the most ranks: with few, solving takes more. */
     for (int i = 0; i < r->n_plans; i++) n_ranks = n_ranks > r->plans[i] ? n_ranks : r->plans[i];
-    const int64_t share = stat(r->input.mesh_path, &info) == 0 ? (int64_t)info.st_size / n_ranks : 0;
+    const int64_t share = bytes_of_mesh(r) / n_ranks;
     MODAL_TRY(modal_scratch_open(folder, share > least_window ? share : least_window, scratch, err));
     modal_store_set(modal_scratch_store(*scratch));
     r->ranks->use_store(modal_scratch_store(*scratch));
@@ -147,7 +153,7 @@ done:
     return status;
 }
 
-modal_status modalpack_ranks_plan(tool *t, const modalpack_request *r, modal_error *err)
+modal_status modalpack_ranks_plan(tool *t, const modalpack_request *r, modal_scratch *scratch, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_shape shape = {0};
@@ -157,8 +163,10 @@ modal_status modalpack_ranks_plan(tool *t, const modalpack_request *r, modal_err
     json_t *all = json_array();
     json_object_set_new(t->report, "plan", all);
     MODAL_TRY(modalpack_read_solid(t, r, &shape, err));
+    const double reading = (double)modal_most_resident();
+    modal_scratch_widen(scratch, bytes_of_mesh(r)); /* alone it matches the faces, too, which takes long with a narrow one */
     MODAL_TRY(modalpack_make_surface(t, r, &shape, err));
-    MODAL_TRY(r->ranks->plan(&shape.solid, &options, r->n_plans, r->plans, estimates, err));
+    MODAL_TRY(r->ranks->plan(&shape.solid, &options, reading, r->n_plans, r->plans, estimates, err));
     FILE *to = tool_text_stream(t);
     if (to) fprintf(to, "%9s %12s %14s  %s\n", "ranks", "direct_MiB", "multigrid_MiB", "auto");
     for (int i = 0; i < r->n_plans; i++) {
