@@ -2,9 +2,8 @@
 /* Natural modes of one solid by many processes: the eigenproblem of lib/modes, its nodes divided among the ranks of an
  * MPI, solved by SLEPc (V. Hernandez, J. E. Roman, V. Vidal, "SLEPc: A scalable and flexible toolkit for the solution of
  * eigenvalue problems", 2005). Rank 0 gets the mesh, in a store if it is large (use_store), and divides it: each rank has the elements at its
- * nodes, and a range of every array of
- * the mesh, from which rank 0 asks for rows again. No rank has K, M, a factor, vectors or the modes of the whole solid: rank 0 asks for
- * the modes in ranges of nodes.
+ * nodes, and a range of every array of the mesh, from which rank 0 asks for rows again. No rank has K, M, a factor, vectors or the modes of
+ * the whole solid: rank 0 asks for the modes in ranges of nodes.
  *
  * Partition: PT-Scotch on the graph of the free nodes. A rank has the rows of its nodes; it assembles all elements that touch
  * them by lib/fem, with nodes and elements in the user's order, so that the numbers in a row are the same for any number of
