@@ -290,6 +290,11 @@ template <class R> modal_status put_elements(Layout<R> *l, modal_stream *stream,
         const modal_tled_material *from = &s->materials[m];
         materials.at[m] = {(R)from->mu, (R)from->modulus, from->law};
     }
+    if (s->n_materials == 1) {
+        t->of_tetrahedra = t->of_hexahedra = materials.at[0];
+        t->of_tetrahedra.mu *= (R)(1.0 / 6), t->of_tetrahedra.modulus *= (R)(1.0 / 6);
+        t->of_hexahedra.mu *= (R)(1.0 / 64), t->of_hexahedra.modulus *= (R)(1.0 / 64);
+    }
     MODAL_TRY(put(l, &t->materials, materials.at, s->n_materials, "materials", stream, err));
     MODAL_TRY(put(l, &t->elements, p->elements, p->n_elements, "elements", stream, err));
     if (s->n_materials > 1) {
@@ -448,8 +453,13 @@ template <class R> modal_status put_patches(Layout<R> *l, modal_stream *stream, 
     modal_status status = MODAL_OK;
     const modal_tled_patches *p = &l->patches;
     Tables<R> *t = &l->tables;
+    const int64_t most = p->most_places;
+    Array<modal_tled_place> places;
     MODAL_TRY(put(l, &t->patches, p->patches, p->n_patches, "patches", stream, err));
-    MODAL_TRY(put(l, &t->places, p->places, p->n_places, "nodes of patches", stream, err));
+    MODAL_TRY(places.make(most * p->n_patches, err));
+    for (int64_t k = 0; k < p->n_patches; k++)
+        memcpy(places.at + most * k, p->places + p->patches[k].first_place, (size_t)p->patches[k].n_places * sizeof *places.at);
+    MODAL_TRY(put(l, &t->places, places.at, most * p->n_patches, "nodes of patches", stream, err));
     MODAL_TRY(put(l, &t->corners, p->corners, p->n_corners, "corners of patches", stream, err));
     MODAL_TRY(put(l, &t->bases, p->bases, p->n_bases, "slots of patches", stream, err));
     for (int i = 0; i < 2; i++) {

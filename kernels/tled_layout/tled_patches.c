@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/tled_layout/tled_banks.h"
 #include "kernels/tled_layout/tled_bisect.h"
 #include "kernels/tled_layout/tled_fans.h"
 #include "lib/base/memory.h"
@@ -29,8 +30,10 @@ typedef struct patch_desk {
     int32_t (*corners)[4];
     double (*positions)[3];
     modal_tled_fans *fans;
-    modal_tled_fan *lanes;
-    int32_t *nodes, *n_forces, *order, *count;
+    modal_tled_banks *banks;
+    modal_tled_fan *lanes, *sorted;
+    modal_tled_centre *centres;
+    int32_t *nodes, *n_forces, *classes, *order, *count;
     uint8_t *taken;
 } patch_desk;
 
@@ -56,9 +59,10 @@ static patch_desk *delete_desk(patch_desk *d)
 {
     if (!d) return NULL;
     modal_free(&d->key), modal_free(&d->place), modal_free(&d->stamps), modal_free(&d->corners);
-    modal_free(&d->positions), modal_free(&d->lanes), modal_free(&d->nodes), modal_free(&d->n_forces);
-    modal_free(&d->order), modal_free(&d->count), modal_free(&d->taken);
+    modal_free(&d->positions), modal_free(&d->lanes), modal_free(&d->sorted), modal_free(&d->centres), modal_free(&d->nodes), modal_free(&d->n_forces);
+    modal_free(&d->classes), modal_free(&d->order), modal_free(&d->count), modal_free(&d->taken);
     d->fans = modal_tled_fans_delete(d->fans);
+    d->banks = modal_tled_banks_delete(d->banks);
     modal_free(&d);
     return NULL;
 }
@@ -81,12 +85,16 @@ static modal_status new_desk(patch_desk **result, int32_t most, modal_error *err
     MODAL_TRY(modal_alloc(&d->corners, most, sizeof *d->corners, what, err));
     MODAL_TRY(modal_alloc(&d->positions, n, sizeof *d->positions, what, err));
     MODAL_TRY(modal_alloc(&d->lanes, most, sizeof *d->lanes, what, err));
+    MODAL_TRY(modal_alloc(&d->sorted, most, sizeof *d->sorted, what, err));
+    MODAL_TRY(modal_alloc(&d->centres, most, sizeof *d->centres, what, err));
     MODAL_TRY(modal_alloc(&d->nodes, n, sizeof *d->nodes, what, err));
     MODAL_TRY(modal_alloc(&d->n_forces, n, sizeof *d->n_forces, what, err));
+    MODAL_TRY(modal_alloc(&d->classes, n, sizeof *d->classes, what, err));
     MODAL_TRY(modal_alloc(&d->order, n, sizeof *d->order, what, err));
     MODAL_TRY(modal_alloc(&d->count, n + 2, sizeof *d->count, what, err));
     MODAL_TRY(modal_alloc(&d->taken, n, 1, what, err));
     MODAL_TRY(modal_tled_fans_new(&d->fans, most, err));
+    MODAL_TRY(modal_tled_banks_new(&d->banks, most, (int32_t)n, err));
     *result = d;
     d = NULL;
 done:
@@ -144,19 +152,48 @@ static void make_lanes(const maker *m, patch_desk *desk, draft *d)
             desk->lanes[l].elements[k] = m->centres[d->first + desk->lanes[l].elements[k]].element;
 }
 
+/* Lanes that read at once are neighbours: so are their corners, and places for them are found in different banks. */
+static void order_lanes(const maker *m, patch_desk *desk, const draft *d)
+{
+    for (int32_t from = 0, to; from < d->n_lanes; from = to) {
+        for (to = from; to < d->n_lanes && desk->lanes[to].n == desk->lanes[from].n; to++) {
+            double sum[3] = {0, 0, 0};
+            const int n = lane_corners(d, &desk->lanes[to]);
+            for (int k = 0; k < n; k++)
+                for (int i = 0; i < 3; i++) sum[i] += m->solid->nodes[3 * (int64_t)desk->nodes[desk->lanes[to].corners[k]] + i];
+            for (int i = 0; i < 3; i++) desk->centres[to].at[i] = (float)(sum[i] / n);
+            desk->centres[to].element = to;
+        }
+        modal_tled_bisect_order(desk->centres + from, to - from, MODAL_TLED_AT_ONCE);
+    }
+    for (int32_t l = 0; l < d->n_lanes; l++) desk->sorted[l] = desk->lanes[desk->centres[l].element];
+    memcpy(desk->lanes, desk->sorted, (size_t)d->n_lanes * sizeof *desk->lanes);
+}
+
 /* Places by falling number of forces, the same order else. */
 static modal_status make_draft(const maker *m, patch_desk *desk, draft *d, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    int32_t n_classes = 0;
     make_lanes(m, desk, d);
+    order_lanes(m, desk, d);
     memset(desk->n_forces, 0, (size_t)d->n_places * sizeof *desk->n_forces);
     for (int32_t l = 0; l < d->n_lanes; l++)
         for (int k = 0; k < lane_corners(d, &desk->lanes[l]); k++)
             desk->n_forces[desk->lanes[l].corners[k]]++, d->n_slots++;
-    memset(desk->count, 0, (size_t)(d->n_slots + 2) * sizeof *desk->count);
-    for (int32_t i = 0; i < d->n_places; i++) desk->count[d->n_slots - desk->n_forces[i] + 1]++;
-    for (int32_t k = 0; k < d->n_slots; k++) desk->count[k + 1] += desk->count[k];
-    for (int32_t i = 0; i < d->n_places; i++) desk->order[i] = desk->count[d->n_slots - desk->n_forces[i]]++;
+    int32_t most = 0;
+    for (int32_t i = 0; i < d->n_places; i++)
+        if (desk->n_forces[i] > most) most = desk->n_forces[i];
+    memset(desk->count, 0, (size_t)(most + 1) * sizeof *desk->count);
+    for (int32_t i = 0; i < d->n_places; i++) desk->count[most - desk->n_forces[i]] = 1;
+    for (int32_t k = 0, n = 0; k <= most; k++) {
+        const int32_t is_there = desk->count[k];
+        desk->count[k] = n;
+        n += is_there;
+        n_classes = n;
+    }
+    for (int32_t i = 0; i < d->n_places; i++) desk->classes[i] = desk->count[most - desk->n_forces[i]];
+    modal_tled_banks_spread(desk->banks, desk->lanes, d->n_lanes, d->hexahedra ? 8 : 0, d->n_places, desk->classes, n_classes, desk->order);
     MODAL_TRY(modal_alloc(&d->nodes, d->n_places, sizeof *d->nodes, "nodes of a patch", err));
     MODAL_TRY(modal_alloc(&d->n_forces, d->n_places, sizeof *d->n_forces, "nodes of a patch", err));
     MODAL_TRY(modal_alloc(&d->lanes, d->n_lanes, sizeof *d->lanes, "lanes of a patch", err));
@@ -199,7 +236,7 @@ static modal_status bisect(maker *m, int hexahedra, int64_t first, int64_t n, in
     int64_t *ends = NULL;
     if (n == 0) goto done;
     MODAL_TRY(modal_alloc(&ends, parts, sizeof *ends, "patches", err));
-    modal_tled_bisect(m->centres + first, n, parts, ends);
+    modal_tled_bisect(m->centres + first, n, parts, m->plan->layers, ends);
     for (int32_t p = 0; p < parts; p++) {
         const int64_t start = p > 0 ? ends[p - 1] : 0;
         m->drafts[m->n_drafts++] =
@@ -241,7 +278,7 @@ static modal_status fit(maker *m, modal_error *err)
                 now[n++] = d;
                 continue;
             }
-            modal_tled_bisect(m->centres + d.first, d.n_elements, 2, ends);
+            modal_tled_bisect(m->centres + d.first, d.n_elements, 2, m->plan->layers, ends);
             draft second = d;
             second.first += ends[0], second.n_elements -= ends[0];
             d.n_elements = ends[0];
@@ -305,7 +342,8 @@ static modal_status number(maker *m, int32_t *number_of, int32_t *sums, modal_er
                                     .n_slots = d->n_slots, .first_base = (int32_t)n_bases,
                                     .n_bases = d->n_forces[0], .hexahedra = d->hexahedra};
         p->n_places += d->n_places;
-        p->n_corners += ((int64_t)lane_corners(d, &d->lanes[0]) * d->n_lanes + 3) / 4 * 4; /* the first lane is a longest one; copied by four */
+        patch->n_corners = lane_corners(d, &d->lanes[0]) * d->n_lanes; /* the first lane is a longest one */
+        p->n_corners += (patch->n_corners + 3) / 4 * 4;                /* copied by four */
         p->n_elements += (int64_t)d->lanes[0].n * d->n_lanes;
         p->n_fans += d->hexahedra ? 0 : d->n_lanes;
         n_bases += d->n_forces[0];
@@ -325,7 +363,7 @@ static modal_status number(maker *m, int32_t *number_of, int32_t *sums, modal_er
         if (d->n_lanes > p->most_lanes) p->most_lanes = d->n_lanes;
         if (d->n_slots > p->most_slots) p->most_slots = d->n_slots;
         if (d->n_forces[0] > p->most_bases) p->most_bases = d->n_forces[0];
-        if (lane_corners(d, &d->lanes[0]) * d->n_lanes > p->most_corners) p->most_corners = lane_corners(d, &d->lanes[0]) * d->n_lanes;
+        if (patch->n_corners > p->most_corners) p->most_corners = patch->n_corners;
     }
     p->n_bases = (int32_t)n_bases;
     for (int64_t i = 0; i < p->n_nodes; i++)
@@ -339,28 +377,74 @@ done:
     return status;
 }
 
-/* Corners of a patch: each gets a free slot of its place, in the bank that this warp's corners use least. */
-static void choose_slots(const draft *d, const modal_tled_patch *patch, const uint16_t *bases, uint32_t *corners,
-                         uint8_t *taken)
+/* The writes of a warp's lanes at one corner: which slot each takes. */
+typedef struct writes {
+    int n;
+    int32_t place[WARP], slot[WARP];
+    int users[BANKS], lanes[BANKS][WARP]; /* of a bank */
+} writes;
+
+/* Whether a lane of the bank has the slot: lanes may have one place. */
+static int has_slot(const writes *w, int bank, int32_t slot)
+{
+    for (int k = 0; k < w->users[bank]; k++)
+        if (w->slot[w->lanes[bank][k]] == slot) return 1;
+    return 0;
+}
+
+/* Finds lane `l` a free slot in a bank of fewer than `most` users, others moved to banks not `seen` yet where that helps; 0: there is
+ * none. */
+static int find_slot(writes *w, int l, int most, const draft *d, const uint16_t *bases, const uint8_t *taken, uint32_t *seen)
+{
+    const int32_t place = w->place[l];
+    for (int32_t j = 0; j < d->n_forces[place]; j++) {
+        const int32_t slot = bases[j] + place, bank = slot % BANKS;
+        if (taken[slot] || *seen >> bank & 1 || w->users[bank] >= most || has_slot(w, bank, slot)) continue;
+        w->lanes[bank][w->users[bank]++] = l;
+        w->slot[l] = slot;
+        return 1;
+    }
+    for (int32_t j = 0; j < d->n_forces[place]; j++) {
+        const int32_t slot = bases[j] + place, bank = slot % BANKS;
+        if (taken[slot] || *seen >> bank & 1 || has_slot(w, bank, slot)) continue;
+        *seen |= 1u << bank;
+        for (int k = 0; k < w->users[bank]; k++)
+            if (find_slot(w, w->lanes[bank][k], most, d, bases, taken, seen)) {
+                w->lanes[bank][k] = l;
+                w->slot[l] = slot;
+                return 1;
+            }
+    }
+    return 0;
+}
+
+static void set_corner(const draft *d, uint32_t *corners, int32_t l, int k, uint32_t place, uint32_t slot)
+{
+    if (d->hexahedra) {
+        corners[4 * l + k / 2] |= place << (k % 2 * 16);
+        corners[4 * (d->n_lanes + l) + k / 2] |= slot << (k % 2 * 16);
+    } else {
+        corners[k * d->n_lanes + l] = place | (k == 0 ? (uint32_t)d->lanes[l].n << MODAL_TLED_PLACE_BITS : 0) | slot << 16;
+    }
+}
+
+/* Corners of a patch: each gets a free slot of its place, so that as few as possible of a warp's lanes write to one bank. */
+static void choose_slots(const draft *d, const uint16_t *bases, uint32_t *corners, uint8_t *taken)
 {
     memset(taken, 0, (size_t)d->n_slots);
     const int columns = lane_corners(d, &d->lanes[0]);
     for (int32_t warp = 0; warp < d->n_lanes; warp += WARP)
         for (int k = 0; k < columns; k++) {
-            int used[BANKS] = {0};
-            for (int32_t l = warp; l < d->n_lanes && l < warp + WARP; l++) {
-                const modal_tled_fan *lane = &d->lanes[l];
-                if (k >= lane_corners(d, lane)) continue;
-                const int32_t place = lane->corners[k];
-                int32_t best = -1;
-                for (int32_t j = 0; j < d->n_forces[place]; j++) {
-                    const int32_t slot = bases[j] + place;
-                    if (!taken[slot] && (best < 0 || used[slot % BANKS] < used[best % BANKS])) best = slot;
-                }
-                taken[best] = 1;
-                used[best % BANKS]++;
-                corners[(int64_t)k * patch->n_lanes + l] =
-                    (uint32_t)place | (k == 0 ? (uint32_t)lane->n << MODAL_TLED_PLACE_BITS : 0) | (uint32_t)best << 16;
+            writes w = {0};
+            for (int32_t l = warp; l < d->n_lanes && l < warp + WARP && k < lane_corners(d, &d->lanes[l]); l++)
+                w.place[w.n++] = d->lanes[l].corners[k];
+            for (int l = 0, most = 1; l < w.n; l++) {
+                uint32_t seen = 0;
+                while (!find_slot(&w, l, most, d, bases, taken, &seen)) most++, seen = 0;
+            }
+            for (int l = 0; l < w.n; l++) {
+                taken[w.slot[l]] = 1;
+                set_corner(d, corners, warp + l, k, (uint32_t)w.place[l], (uint32_t)w.slot[l]);
             }
         }
 }
@@ -377,7 +461,7 @@ static void fill_patch(const maker *m, int32_t i, const int32_t *number_of, cons
         while (d->n_forces[n - 1] <= j) n--;
         base += n;
     }
-    choose_slots(d, patch, bases, p->corners + patch->first_corner, taken);
+    choose_slots(d, bases, p->corners + patch->first_corner, taken);
     for (int32_t k = 0; k < d->n_places; k++) {
         const int32_t node = number_of[d->nodes[k]];
         p->places[patch->first_place + k] = (modal_tled_place){

@@ -32,17 +32,19 @@ typedef struct modal_tled_patch_plan {
     int32_t tetrahedra, hexahedra; /* of a patch, about; >= 1 */
     int32_t places;                /* of a patch at most, 8 to MODAL_TLED_MOST_PLACES */
     int32_t fan;                   /* longest fan, 1 to MODAL_TLED_FAN */
+    int32_t layers;                /* 1: cut between layers of elements where there are some, so sizes differ */
 } modal_tled_patch_plan;
 
 typedef struct modal_tled_patch {
     int64_t first_place;
-    int64_t first_corner;  /* corner k of lane l: corners[first_corner + k n_lanes + l] */
+    int64_t first_corner;  /* corner k of lane l: corners[first_corner + k n_lanes + l]; of hexahedra by lane, as 16 bits each, the
+                            * eight places of all lanes, then their eight slots: four words at once, aligned to four */
     int64_t first_element; /* element k of lane l: elements[first_element + k n_lanes + l], -1 where its fan is shorter */
     int32_t n_places, n_lanes, n_slots;
     int32_t first_base, n_bases;
     int32_t hexahedra; /* 1: lanes are hexahedra of 8 corners; 0: fans */
     int32_t material;  /* of all its elements, or -1 */
-    int32_t unused;
+    int32_t n_corners; /* words of `corners` */
 } modal_tled_patch;
 
 typedef struct modal_tled_place {

@@ -162,6 +162,7 @@ modal_status new_piece(Layout<R> *l, int k, const modal_device *device, const Cu
     MODAL_TRY(take(own, &piece->watch, 1, "a flag", err));
     MODAL_TRY(take(own, &piece->viscous, own->head.viscous_bytes / (int64_t)sizeof(R), "Prony terms", err));
     own->tables.patches += first;
+    own->tables.places += (int64_t)first * own->tables.most_places;
     own->tables.n_patches = end - first;
     piece->first_node = c->nodes_before.at[first];
     piece->end_node = c->nodes_before.at[end];

@@ -53,13 +53,14 @@ struct Stop {
 // Nodes are in the patches' order here.
 template <class R> struct Tables {
     const modal_tled_patch *patches;
-    const modal_tled_place *places;
+    const modal_tled_place *places; // [n_patches, most_places]: a patch's can be asked for before the patch is known; the others are 0
     const uint32_t *corners;
     const uint16_t *bases;
     const int32_t *elements;
     const int32_t *lane_materials; // as elements, where there is more than one material
     const R *stiffness;            // as elements, of hexahedra: of hourglass control, N/m
     const Material<R> *materials;
+    Material<R> of_tetrahedra, of_hexahedra; // the only one of a solid, with volume / det = 1/6 and 1/64
     const Vector4<R> *rest;        // [n_nodes] X and 1 / m; 0 for 1 / m: held still; negative: there is a Special
     const int32_t *sums;           // [n_nodes + 1] partial sums of a node
     const int32_t *nodes;          // the solid's numbers

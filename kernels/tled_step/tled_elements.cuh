@@ -26,10 +26,13 @@ template <class R> struct Bench {
     R *force;             // [3, n_slots]
     int n_slots;
     uint16_t *bases;
-    // of steps that stage (is_staged)
-    modal_tled_place *places;
-    uint32_t *corners;
+    const uint32_t *corners; // the patch's
+    modal_tled_place *places; // of steps that stage all (STAGES_ALL)
 };
+
+// What of its tables a step has in shared memory.
+enum { STAGES_NONE, STAGES_CORNERS, STAGES_ALL };
+__host__ __device__ constexpr int stages_of(int law) { return is_staged(law) ? (int)STAGES_ALL : (int)STAGES_CORNERS; }
 
 // What comes after the bench, aligned: of steps of one launch the sums of other patches, else what is staged.
 template <class R> __host__ __device__ static inline size_t remote_offset(const Tables<R> &t)
@@ -45,27 +48,43 @@ template <class R> __device__ __forceinline__ Bench<R> bench_of(const Tables<R> 
     b.force = (R *)(b.rest + t.most_places);
     b.n_slots = t.most_slots;
     b.bases = (uint16_t *)(b.force + 3 * t.most_slots);
-    b.places = (modal_tled_place *)((unsigned char *)shared + remote_offset(t));
-    b.corners = (uint32_t *)(b.places + t.most_places);
+    b.places = nullptr;
+    b.corners = nullptr;
     return b;
 }
 
-template <class R> static inline size_t bench_bytes(const Tables<R> &t, bool staged)
+// The staged tables, after the bench.
+template <class R> __device__ __forceinline__ uint32_t *staged_corners(const Tables<R> &t, void *shared)
 {
-    if (staged) return remote_offset(t) + sizeof(modal_tled_place) * (size_t)t.most_places + 16 * (((size_t)t.most_corners + 3) / 4);
-    return sizeof(R) * (8 * (size_t)t.most_places + 3 * (size_t)t.most_slots) + 2 * (size_t)t.most_bases;
+    return (uint32_t *)((unsigned char *)shared + remote_offset(t));
+}
+template <class R> __device__ __forceinline__ modal_tled_place *staged_places(const Tables<R> &t, void *shared)
+{
+    return (modal_tled_place *)(staged_corners(t, shared) + (t.most_corners + 3) / 4 * 4);
+}
+
+template <class R> static inline size_t bench_bytes(const Tables<R> &t, int stages)
+{
+    const size_t corners = 16 * (((size_t)t.most_corners + 3) / 4), places = sizeof(modal_tled_place) * (size_t)t.most_places;
+    return remote_offset(t) + (stages >= STAGES_CORNERS ? corners : 0) + (stages >= STAGES_ALL ? places : 0);
 }
 
 __device__ __forceinline__ int place_of(uint32_t corner) { return corner & (MODAL_TLED_MOST_PLACES - 1); }
 __device__ __forceinline__ int slot_of(uint32_t corner) { return corner >> 16; }
 __device__ __forceinline__ int tetrahedra_of(uint32_t corner) { return corner >> MODAL_TLED_PLACE_BITS & 31; }
 
+// Component i of what is left in a slot.
+template <class R> __device__ __forceinline__ R &force_at(const Bench<R> &b, int slot, int i)
+{
+    return b.force[3 * slot + i];
+}
+
 template <class R> __device__ __forceinline__ void leave(const Bench<R> &b, uint32_t corner, Vector3<R> f)
 {
     const int slot = slot_of(corner);
-    b.force[slot] = f.x;
-    b.force[b.n_slots + slot] = f.y;
-    b.force[2 * b.n_slots + slot] = f.z;
+    force_at(b, slot, 0) = f.x;
+    force_at(b, slot, 1) = f.y;
+    force_at(b, slot, 2) = f.z;
 }
 
 // H of a tetrahedron whose cofactor vectors are c: sum of u_k (x) c_k / det.
@@ -112,35 +131,45 @@ __device__ __forceinline__ int material_of(const Tables<R> &t, const modal_tled_
                                : t.lane_materials[patch.first_element + (int64_t)k * patch.n_lanes + lane];
 }
 
-// Forces of a fan, with volume / det = 1/6 in the material's numbers. 1: an element is turned.
-template <int LAW, bool STAGED, class R>
+// A material's numbers with volume / det = 1/6.
+template <bool ONE, class R> __device__ __forceinline__ Material<R> material_of_fan(const Tables<R> &t, int number)
+{
+    if (ONE) return t.of_tetrahedra;
+    Material<R> m = t.materials[number];
+    m.mu *= (R)(1.0 / 6), m.modulus *= (R)(1.0 / 6);
+    return m;
+}
+
+// Forces of a fan. ONE: the solid has one material. 1: an element is turned.
+template <int LAW, bool ONE, class R>
 __device__ __forceinline__ int fan_forces(const Tables<R> &t, const modal_tled_patch &patch, int lane, const Bench<R> &b,
                                           R *viscous)
 {
-    const uint32_t *corners = (STAGED ? b.corners : t.corners + patch.first_corner) + lane;
     const int n_lanes = patch.n_lanes;
-    const uint32_t ra = corners[0], rb = corners[n_lanes];
-    uint32_t ri = corners[2 * n_lanes], rj = corners[3 * n_lanes];
+    const uint32_t *corner = b.corners + lane;
+    const uint32_t ra = corner[0], rb = corner[n_lanes];
+    uint32_t ri = corner[2 * n_lanes], rj;
+    int left = tetrahedra_of(ra) << 1; // lowest bit: an element is turned
     const int n = tetrahedra_of(ra);
-    int number = material_of(t, patch, lane, 0);
-    Material<R> m = t.materials[number];
+    int number = ONE ? 0 : material_of(t, patch, lane, 0);
+    Material<R> m = material_of_fan<ONE>(t, number);
     R edge_pressure = 0, pressure_i = 0;
-    m.mu *= (R)(1.0 / 6), m.modulus *= (R)(1.0 / 6);
     if (is_rich(LAW)) edge_pressure = b.u[place_of(ra)].w + b.u[place_of(rb)].w, pressure_i = b.u[place_of(ri)].w;
     const Vector3<R> xa = vector(b.rest[place_of(ra)]), ua = vector(b.u[place_of(ra)]);
     const Vector3<R> eb = vector(b.rest[place_of(rb)]) - xa, ub = vector(b.u[place_of(rb)]) - ua;
     Vector3<R> ei = vector(b.rest[place_of(ri)]) - xa, ui = vector(b.u[place_of(ri)]) - ua;
     Vector3<R> cj = cross(eb, ei), fa = {0, 0, 0}, fb = {0, 0, 0}, fi = {0, 0, 0};
-    int is_turned = 0;
     Early<R> early = early_of<LAW>(t, viscous, number, patch.first_element + lane);
+    corner += 3 * n_lanes;
     for (int k = 0;;) {
         const int64_t at = patch.first_element + (int64_t)k * n_lanes + lane;
         Early<R> next; // asked for before this one's stress
         if (is_staged(LAW) && k + 1 < n) {
             next = early;
-            if (patch.material < 0) read_material<LAW>(t, material_of(t, patch, lane, k + 1), next);
+            if (!ONE && patch.material < 0) read_material<LAW>(t, material_of(t, patch, lane, k + 1), next);
             read_own<LAW>(t, viscous, at + n_lanes, next);
         }
+        rj = *corner;
         const Vector3<R> ej = vector(b.rest[place_of(rj)]) - xa, uj = vector(b.u[place_of(rj)]) - ua;
         const Vector3<R> cb = cross(ei, ej), ci = cross(ej, eb);
         R h[9], p[9], mean = 0;
@@ -151,29 +180,26 @@ __device__ __forceinline__ int fan_forces(const Tables<R> &t, const modal_tled_p
             pressure_i = pressure_j;
         }
         const Extra<R> extra = {viscous, at, number, true, mean, (R)(1.0 / 6), early};
-        is_turned |= turned(whole_stress<LAW>(t, m, extra, h, p));
+        left = (left - 2) | turned(whole_stress<LAW>(t, m, extra, h, p));
         fb = fb + times(p, cb);
         fi = fi + times(p, ci);
         fa = fa - fi;
         leave(b, ri, fi);
         fi = times(p, cj);
-        if (++k >= n) break;
+        if (left < 2) break;
+        if (is_staged(LAW) || is_rich(LAW) || !ONE) ++k;
         if (is_staged(LAW)) early = next;
         cj = {-ci.x, -ci.y, -ci.z};
         ei = ej;
         ui = uj;
         ri = rj;
-        rj = corners[(3 + k) * n_lanes];
-        if (patch.material < 0) {
-            number = material_of(t, patch, lane, k);
-            m = t.materials[number];
-            m.mu *= (R)(1.0 / 6), m.modulus *= (R)(1.0 / 6);
-        }
+        corner += n_lanes;
+        if (!ONE && patch.material < 0) m = material_of_fan<ONE>(t, number = material_of(t, patch, lane, k));
     }
     leave(b, rj, fi);
     leave(b, rb, fb);
     leave(b, ra, fa - fb - fi);
-    return is_turned;
+    return left;
 }
 
 // Which elements of a fan of patch `number` are turned: the slow path, once.
@@ -268,73 +294,90 @@ template <class R> __device__ __forceinline__ void from_modes(R v[8])
     v[7] = s3 - d3;
 }
 
+// Number a of eight of 16 bits.
+__device__ __forceinline__ int half(const int4 &words, int a)
+{
+    const int word = a < 2 ? words.x : a < 4 ? words.y : a < 6 ? words.z : words.w;
+    return a % 2 ? (uint32_t)word >> 16 : word & 0xffff;
+}
+
+// The modes, but the first, of vectors at eight places.
+template <class R> __device__ __forceinline__ void differences(const Vector4<R> *at, const int4 &places, R modes[3][8])
+{
+    const Vector3<R> first = vector(at[half(places, 0)]);
+#pragma unroll
+    for (int i = 0; i < 3; i++) modes[i][0] = 0;
+#pragma unroll
+    for (int a = 1; a < 8; a++) {
+        const Vector3<R> v = vector(at[half(places, a)]) - first;
+        modes[0][a] = v.x, modes[1][a] = v.y, modes[2][a] = v.z;
+    }
+#pragma unroll
+    for (int i = 0; i < 3; i++) to_modes(modes[i]);
+}
+
 // Forces of a hexahedron by the modes of its corners. With M the sums of rest positions by xi, eta and zeta, c_k the
 // cofactor vectors of M and det its determinant: J(0) = M / 8, grad xi_k = 8 c_k / det, the stress's weight is
 // det / 64, and gamma's part along the gradients goes into the linear modes. Returns J.
-template <int LAW, class R>
+template <int LAW, bool ONE, class R>
 __device__ __forceinline__ R hexahedron_forces(const Tables<R> &t, const modal_tled_patch &patch, int lane,
                                                const Bench<R> &b, R *viscous)
 {
-    const uint32_t *corners = t.corners + patch.first_corner + lane;
-    const int number = material_of(t, patch, lane, 0);
-    const Material<R> m = t.materials[number];
+    const int4 *words = (const int4 *)b.corners + lane; // places, slots
+    const int number = ONE ? 0 : material_of(t, patch, lane, 0);
+    Material<R> m = t.of_hexahedra;
+    if (!ONE) {
+        m = t.materials[number];
+        m.mu *= (R)(1.0 / 64), m.modulus *= (R)(1.0 / 64);
+    }
     const R k = t.stiffness[patch.first_element + lane];
     R x[3][8], u[3][8];
-    uint32_t r = corners[0];
-    const Vector3<R> x0 = vector(b.rest[place_of(r)]), u0 = vector(b.u[place_of(r)]);
-    x[0][0] = x[1][0] = x[2][0] = u[0][0] = u[1][0] = u[2][0] = 0;
-#pragma unroll
-    for (int a = 1; a < 8; a++) {
-        r = corners[a * patch.n_lanes];
-        const Vector3<R> xa = vector(b.rest[place_of(r)]) - x0, ua = vector(b.u[place_of(r)]) - u0;
-        x[0][a] = xa.x, x[1][a] = xa.y, x[2][a] = xa.z;
-        u[0][a] = ua.x, u[1][a] = ua.y, u[2][a] = ua.z;
-    }
-#pragma unroll
-    for (int i = 0; i < 3; i++) to_modes(x[i]), to_modes(u[i]);
+    const int4 places = words[0];
+    differences(b.rest, places, x);
     const Vector3<R> m1 = {x[0][1], x[1][1], x[2][1]}, m2 = {x[0][2], x[1][2], x[2][2]}, m3 = {x[0][3], x[1][3], x[2][3]};
     const Vector3<R> c1 = cross(m2, m3), c2 = cross(m3, m1), c3 = cross(m1, m2);
     const R over = inverse(dot(m1, c1));
+    differences(b.u, places, u);
     R h[9], p[9];
     gradient(Vector3<R>{u[0][1], u[1][1], u[2][1]}, Vector3<R>{u[0][2], u[1][2], u[2][2]},
              Vector3<R>{u[0][3], u[1][3], u[2][3]}, c1, c2, c3, over, h);
     const Extra<R> extra = {viscous, patch.first_element + lane, number, false, 0, (R)(1.0 / 64)};
-    const R jacobian = whole_stress<LAW>(t, {m.mu * (R)(1.0 / 64), m.modulus * (R)(1.0 / 64), m.law}, extra, h, p);
+    const R jacobian = whole_stress<LAW>(t, m, extra, h, p);
     const Vector3<R> f1 = times(p, c1), f2 = times(p, c2), f3 = times(p, c3);
     const R scale = k * over;
-    R f[3][8];
+    const int4 slots = words[patch.n_lanes];
 #pragma unroll
-    for (int i = 0; i < 3; i++) {
-        R along[3] = {0, 0, 0}; // sum over modes of hourglass displacement times moment
+    for (int i = 0; i < 3; i++) { // one component after the other: registers
+        R f[8], along[3] = {0, 0, 0}; // along: sum over modes of hourglass displacement times moment
 #pragma unroll
         for (int g = 4; g < 8; g++) {
             const R mode = u[i][g] - (h[3 * i] * x[0][g] + h[3 * i + 1] * x[1][g] + h[3 * i + 2] * x[2][g]);
-            f[i][g] = k * mode;
+            f[g] = k * mode;
 #pragma unroll
             for (int j = 0; j < 3; j++) along[j] += mode * x[j][g];
         }
-        f[i][0] = 0;
-        f[i][1] = (i == 0 ? f1.x : i == 1 ? f1.y : f1.z) - scale * (along[0] * c1.x + along[1] * c1.y + along[2] * c1.z);
-        f[i][2] = (i == 0 ? f2.x : i == 1 ? f2.y : f2.z) - scale * (along[0] * c2.x + along[1] * c2.y + along[2] * c2.z);
-        f[i][3] = (i == 0 ? f3.x : i == 1 ? f3.y : f3.z) - scale * (along[0] * c3.x + along[1] * c3.y + along[2] * c3.z);
-        from_modes(f[i]);
-    }
+        f[0] = 0;
+        f[1] = (i == 0 ? f1.x : i == 1 ? f1.y : f1.z) - scale * (along[0] * c1.x + along[1] * c1.y + along[2] * c1.z);
+        f[2] = (i == 0 ? f2.x : i == 1 ? f2.y : f2.z) - scale * (along[0] * c2.x + along[1] * c2.y + along[2] * c2.z);
+        f[3] = (i == 0 ? f3.x : i == 1 ? f3.y : f3.z) - scale * (along[0] * c3.x + along[1] * c3.y + along[2] * c3.z);
+        from_modes(f);
 #pragma unroll
-    for (int a = 0; a < 8; a++) leave(b, corners[a * patch.n_lanes], Vector3<R>{f[0][a], f[1][a], f[2][a]});
+        for (int a = 0; a < 8; a++) force_at(b, half(slots, a), i) = f[a];
+    }
     return jacobian;
 }
 
 // All elements of a patch; slots are written. For all threads of a block, between two barriers.
-template <int ELEMENTS, int LAW, bool STAGED, class R>
+template <int ELEMENTS, int LAW, bool ONE, class R>
 __device__ __forceinline__ void patch_elements(const Tables<R> &t, const Step<R> &s, int number, const modal_tled_patch &patch,
                                                const Bench<R> &b)
 {
     for (int lane = threadIdx.x; lane < patch.n_lanes; lane += blockDim.x) {
         if (ELEMENTS == HEXAHEDRA || (ELEMENTS == BOTH && patch.hexahedra)) {
-            const R jacobian = hexahedron_forces<LAW>(t, patch, lane, b, s.viscous);
+            const R jacobian = hexahedron_forces<LAW, ONE>(t, patch, lane, b, s.viscous);
             if (turned(jacobian))
                 note_turned(s.stop, s.watch, s.first, s.number, t.elements[patch.first_element + lane], jacobian);
-        } else if (fan_forces<LAW, STAGED>(t, patch, lane, b, s.viscous)) {
+        } else if (fan_forces<LAW, ONE>(t, patch, lane, b, s.viscous)) {
             find_turned_fan(t, number, lane, b.u, s.stop, s.watch, s.first, s.number);
         }
     }
@@ -346,15 +389,15 @@ template <class R> __device__ __forceinline__ Vector3<R> place_force(const Bench
     Vector3<R> f = {0, 0, 0};
     int j = 0;
     for (; j + 4 <= n; j += 4) { // four at once: the loads do not wait for one another
-        const int s0 = b.bases[j] + i, s1 = b.bases[j + 1] + i, s2 = b.bases[j + 2] + i, s3 = b.bases[j + 3] + i;
-        const R *x = b.force, *y = x + b.n_slots, *z = y + b.n_slots;
-        f.x += (x[s0] + x[s1]) + (x[s2] + x[s3]);
-        f.y += (y[s0] + y[s1]) + (y[s2] + y[s3]);
-        f.z += (z[s0] + z[s1]) + (z[s2] + z[s3]);
+        const R *p0 = b.force + 3 * (b.bases[j] + i), *p1 = b.force + 3 * (b.bases[j + 1] + i), *p2 = b.force + 3 * (b.bases[j + 2] + i),
+                *p3 = b.force + 3 * (b.bases[j + 3] + i);
+        f.x += (p0[0] + p1[0]) + (p2[0] + p3[0]);
+        f.y += (p0[1] + p1[1]) + (p2[1] + p3[1]);
+        f.z += (p0[2] + p1[2]) + (p2[2] + p3[2]);
     }
     for (; j < n; j++) {
         const int s = b.bases[j] + i;
-        f = f + Vector3<R>{b.force[s], b.force[b.n_slots + s], b.force[2 * b.n_slots + s]};
+        f = f + Vector3<R>{b.force[3 * s], b.force[3 * s + 1], b.force[3 * s + 2]};
     }
     return f;
 }

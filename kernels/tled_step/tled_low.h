@@ -9,6 +9,8 @@
 #ifndef MODAL_KERNELS_TLED_LOW_H
 #define MODAL_KERNELS_TLED_LOW_H
 
+#include <math.h>
+
 #include "kernels/float_bits.h"
 
 #ifdef __CUDACC__
@@ -28,36 +30,41 @@ MODAL_TLED_BOTH float modal_tled_low_shift(int64_t n)
     return ((float)(((uint32_t)n * 0x9e3779b9u) >> 20) + 0.5f) * 0x1p-12f - 0.5f;
 }
 
-/* x in units of 2^-shift of the power of two below |of|, more added, rounded, in two's complement with `bits` bits. Whole numbers are the low
- * bits of what 1.5 2^23 is added to; of 0 and of very small numbers nothing is kept. */
+/* 2^n; a constant where n is one (nvcc 13 computes (float)(1ull << n), and one over it, anew for each node). */
+MODAL_TLED_BOTH float modal_tled_low_power(int n) { return modal_float_of((uint32_t)(127 + n) << 23); }
+
+/* x in units of 2^-shift of the power of two below |of|, more added, rounded and cut to `bits` bits, plus 1.5 2^23: its low bits are the
+ * whole number in two's complement. Of 0 and of very small numbers nothing is kept. NaN becomes the largest number, which belongs to a
+ * node that is lost anyway. */
+MODAL_TLED_BOTH float modal_tled_low_whole(float x, float of, int shift, int bits, float more)
+{
+    const uint32_t power = modal_float_bits(of) & 0x7f800000u, scale = 0x7f000000u + ((uint32_t)shift << 23) - power;
+    const float whole = x * modal_float_of(power > 0x10800000u && power < 0x7f000000u ? scale : 0) + more, most = (float)((1 << (bits - 1)) - 1);
+    return fmaxf(fminf(whole, most), -most) + 12582912.0f;
+}
+
 MODAL_TLED_BOTH uint32_t modal_tled_low_bits(float x, float of, int shift, int bits, float more)
 {
-    const uint32_t power = modal_float_bits(of) & 0x7f800000u;
-    const float inverse = modal_float_of(0x7f000000u - power), most = (float)((1 << (bits - 1)) - 1);
-    float whole = x * inverse * (float)(1ull << shift) + more;
-    whole = whole < most ? whole : most; /* NaN becomes `most`, which belongs to a node that is lost anyway */
-    whole = whole > -most ? whole : -most;
-    const uint32_t found = modal_float_bits(whole + 12582912.0f) & ((1u << bits) - 1);
-    return power > 0x10000000u && power < 0x7f000000u ? found : 0;
+    return modal_float_bits(modal_tled_low_whole(x, of, shift, bits, more)) & ((1u << bits) - 1);
+}
+
+/* A whole number of such units: (whole - offset) 2^-shift is exact, in one instruction. */
+MODAL_TLED_BOTH float modal_tled_low_units(float whole, float offset, float of, int shift)
+{
+    const float unit = modal_tled_low_power(-shift);
+    return (whole * unit - offset * unit) * modal_float_of(modal_float_bits(of) & 0x7f800000u);
 }
 
 MODAL_TLED_BOTH float modal_tled_low_float(uint32_t found, float of, int shift, int bits)
 {
     const uint32_t sign = 1u << (bits - 1), mask = (1u << bits) - 1; /* excess of 2^(bits - 1), which is taken off again */
-    const float whole = modal_float_of(0x4b400000u + (((found & mask) + sign) & mask)) - (12582912.0f + (float)sign);
-    return whole * modal_float_of(modal_float_bits(of) & 0x7f800000u) * (1.0f / (float)(1ull << shift));
+    return modal_tled_low_units(modal_float_of(0x4b400000u + (((found & mask) + sign) & mask)), 12582912.0f + (float)sign, of, shift);
 }
 
 /* modal_tled_low_float of modal_tled_low_bits, without the bits. */
 MODAL_TLED_BOTH float modal_tled_low_round(float x, float of, int shift, int bits, float more)
 {
-    const uint32_t power = modal_float_bits(of) & 0x7f800000u;
-    const float inverse = modal_float_of(0x7f000000u - power), most = (float)((1 << (bits - 1)) - 1);
-    float whole = x * inverse * (float)(1ull << shift) + more;
-    whole = whole < most ? whole : most;
-    whole = whole > -most ? whole : -most;
-    whole = (whole + 12582912.0f) - 12582912.0f;
-    return power > 0x10000000u && power < 0x7f000000u ? whole * modal_float_of(power) * (1.0f / (float)(1ull << shift)) : 0;
+    return modal_tled_low_units(modal_tled_low_whole(x, of, shift, bits, more), 12582912.0f, of, shift);
 }
 
 /* What packing and unpacking leave of low. */

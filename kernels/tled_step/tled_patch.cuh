@@ -36,6 +36,13 @@ __global__ void __launch_bounds__(128) move_specials(const __grid_constant__ Tab
     store_motion(s.to, i, move(t, s, now_of(s, t.n_signals, 0), i, t.rest[i].w, load_motion(s.from, i), force));
 }
 
+// A place in one load.
+__device__ __forceinline__ modal_tled_place place_at(const modal_tled_place *places, int i)
+{
+    const int4 words = ((const int4 *)places)[i];
+    return {words.x, words.y, words.z, (uint32_t)words.w};
+}
+
 // A place's node where the step's forces are wanted: moved, and written by its first patch, where MOVES.
 template <int MOVES, class R>
 __device__ __forceinline__ Motion<R> patch_motion(const Tables<R> &t, const Step<R> &s, const Now<R> &now, const modal_tled_place &p,
@@ -68,12 +75,12 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     modal_cuda::let_next_begin();
     const Bench<R> b = bench_of(t, shared);
     const modal_tled_patch patch = t.patches[blockIdx.x];
-    const modal_tled_place *places = t.places + patch.first_place;
+    const modal_tled_place *places = t.places + (int64_t)blockIdx.x * t.most_places;
     for (int j = threadIdx.x; j < patch.n_bases; j += THREADS) b.bases[j] = t.bases[patch.first_base + j];
     modal_cuda::wait_for_previous();
     const Now<R> now = now_of(s, t.n_signals, 0);
     for (int i = threadIdx.x; i < patch.n_places; i += THREADS) {
-        const modal_tled_place p = places[i];
+        const modal_tled_place p = place_at(places, i);
         const Vector4<R> rest = t.rest[p.node];
         const Motion<R> m = patch_motion<MOVES>(t, s, now, p, rest.w);
         b.rest[i] = rest;
@@ -90,49 +97,70 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
 }
 
-// MOVES 0: forces only, at where the nodes are. What no step changes is in shared memory before the step before has ended, where STAGED.
-template <int MOVES, int ELEMENTS, int LAW, class R, int THREADS, int BLOCKS>
+// Whole numbers where nobody reads a float.
+__device__ __forceinline__ void keep(float &at, uint32_t n) { at = __uint_as_float(n); }
+__device__ __forceinline__ void keep(double &at, uint32_t n) { at = n; }
+__device__ __forceinline__ uint32_t kept(float at) { return __float_as_uint(at); }
+__device__ __forceinline__ uint32_t kept(double at) { return (uint32_t)at; }
+
+// MOVES 0: forces only, at where the nodes are. What no step changes is on its way into shared memory before the step before has
+// ended, as far as `stages_of` says. Where sums go waits in the fourth words of positions, which elements do not read, but where those are pressures.
+template <int MOVES, int ELEMENTS, int LAW, bool ONE, class R, int THREADS, int BLOCKS>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     patch_step(const __grid_constant__ Tables<R> t, const __grid_constant__ Step<R> s)
 {
     unsigned char *shared = shared_memory();
     modal_cuda::let_next_begin();
-    constexpr bool STAGED = is_staged(LAW);
-    const Bench<R> b = bench_of(t, shared);
+    constexpr int STAGES = stages_of(LAW);
+    constexpr bool KEEPS = STAGES != STAGES_ALL && !is_rich(LAW);
+    Bench<R> b = bench_of(t, shared);
+    const modal_tled_place *places = t.places + (int64_t)blockIdx.x * t.most_places;
+    modal_tled_place p = place_at(places, threadIdx.x < t.most_places ? threadIdx.x : 0);
     const modal_tled_patch patch = t.patches[blockIdx.x];
-    const modal_tled_place *places = t.places + patch.first_place;
-    for (int j = threadIdx.x; j < patch.n_bases; j += THREADS) b.bases[j] = t.bases[patch.first_base + j];
-    modal_tled_place p = places[threadIdx.x < patch.n_places ? threadIdx.x : 0];
+    modal_tled_place q = place_at(places, threadIdx.x + THREADS < t.most_places ? threadIdx.x + THREADS : 0);
     Vector4<R> rest;
-    if (!STAGED) rest = t.rest[p.node];
-    if (STAGED) {
-        const uint32_t *corners = t.corners + patch.first_corner;
-        const int n_corners = (tetrahedra_of(corners[0]) + 3) * patch.n_lanes; // the first fan is a longest one
-        for (int i = threadIdx.x; 4 * i < n_corners; i += THREADS) copy_ahead(b.corners + 4 * i, corners + 4 * i);
+    if (STAGES != STAGES_ALL) rest = t.rest[p.node];
+    b.corners = t.corners + patch.first_corner;
+    if (STAGES >= STAGES_CORNERS) {
+        uint32_t *to = staged_corners(t, shared);
+        for (int i = 4 * threadIdx.x; i < patch.n_corners; i += 4 * THREADS) copy_ahead(to + i, b.corners + i);
+        b.corners = to;
+    }
+    if (STAGES == STAGES_ALL) {
+        b.places = staged_places(t, shared);
         for (int i = threadIdx.x; i < patch.n_places; i += THREADS) {
-            if (i >= THREADS) p = places[i];
+            if (i >= THREADS) p = place_at(places, i);
             copy_ahead(b.rest + i, t.rest + p.node);
             b.places[i] = p;
         }
     }
+    for (int j = threadIdx.x; j < patch.n_bases; j += THREADS) b.bases[j] = t.bases[patch.first_base + j];
+    const Now<R> now = now_of(s, t.n_signals, 0); // of the task's arrays, which are there before its first step
     modal_cuda::wait_for_previous();
-    const Now<R> now = now_of(s, t.n_signals, 0);
-    if (STAGED) wait_for_copies();
+    if (STAGES == STAGES_ALL) wait_for_copies();
     for (int i = threadIdx.x; i < patch.n_places; i += THREADS) {
-        if (STAGED) p = b.places[i], rest.w = b.rest[i].w;
-        else if (i >= THREADS) p = places[i], rest = t.rest[p.node];
+        if (STAGES == STAGES_ALL) p = place_at(b.places, i), rest.w = b.rest[i].w;
+        else if (i >= THREADS) p = i < 2 * THREADS ? q : place_at(places, i), rest = t.rest[p.node];
         Motion<R> m = patch_motion<MOVES>(t, s, now, p, rest.w);
-        if (!STAGED) b.rest[i] = rest;
+        if (KEEPS) keep(rest.w, p.own_sum), keep(m.u.w, p.counts >> 16 & 0x7fff);
+        if (STAGES != STAGES_ALL) b.rest[i] = rest;
         if (is_rich(LAW) && t.pressure_factors) m.u.w = node_pressure(t, p);
         b.u[i] = m.u;
     }
+    if (STAGES == STAGES_CORNERS) wait_for_copies();
     __syncthreads();
-    patch_elements<ELEMENTS, LAW, STAGED>(t, s, blockIdx.x, patch, b);
+    patch_elements<ELEMENTS, LAW, ONE>(t, s, blockIdx.x, patch, b);
     __syncthreads();
     for (int i = threadIdx.x; i < patch.n_places; i += THREADS) {
-        p = STAGED ? b.places[i] : places[i];
-        const Vector3<R> f = place_force(b, i, p.counts >> 16 & 0x7fff);
-        s.next_forces[p.own_sum] = {f.x, f.y, f.z, 0};
+        int sum, n;
+        if (KEEPS) {
+            sum = kept(b.rest[i].w), n = kept(b.u[i].w);
+        } else {
+            p = place_at(STAGES == STAGES_ALL ? b.places : places, i);
+            sum = p.own_sum, n = p.counts >> 16 & 0x7fff;
+        }
+        const Vector3<R> f = place_force(b, i, n);
+        s.next_forces[sum] = {f.x, f.y, f.z, 0};
     }
 }
 

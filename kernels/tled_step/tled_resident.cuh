@@ -107,8 +107,7 @@ __device__ __forceinline__ ResidentNode resident_node(const Tables<float> &t, co
 {
     ResidentNode node = {};
     if (at >= patch.n_places) return node;
-    const int64_t k = patch.first_place + at;
-    const modal_tled_place place = t.places[k];
+    const modal_tled_place place = t.places[blockIdx.x * t.most_places + at];
     const Vector4<float> rest = t.rest[place.node];
     node.motion = load_motion(state, place.node);
     b.rest[at] = rest;
@@ -118,7 +117,7 @@ __device__ __forceinline__ ResidentNode resident_node(const Tables<float> &t, co
     node.own_sum = place.own_sum;
     node.counts = place.counts;
     node.rank = place.own_sum - place.first_sum;
-    node.first_remote = t.remote_of[k];
+    node.first_remote = t.remote_of[patch.first_place + at];
     return node;
 }
 

@@ -20,10 +20,10 @@ template <class R> struct Shape {
 
 // A kernel of a block a patch.
 template <class R>
-modal_status launch_kernel(void (*kernel)(const Tables<R>, const Step<R>), const Layout<R> *l, const Step<R> &s, bool staged,
+modal_status launch_kernel(void (*kernel)(const Tables<R>, const Step<R>), const Layout<R> *l, const Step<R> &s, int stages,
                            cudaStream_t stream, modal_error *err)
 {
-    const size_t bytes = bench_bytes(l->tables, staged);
+    const size_t bytes = bench_bytes(l->tables, stages);
     modal_cuda_machine machine;
     modal_status status = modal_cuda_machine_of(&machine, err);
     if (status != MODAL_OK) return status;
@@ -42,7 +42,11 @@ modal_status launch_patches(const Layout<R> *l, const Step<R> &s, cudaStream_t s
 {
     typedef Shape<R> shape;
     constexpr int blocks = is_rich(LAW) || is_staged(LAW) ? (int)shape::RICH_BLOCKS : (int)shape::BLOCKS;
-    return launch_kernel<R>(patch_step<MOVES, ELEMENTS, LAW, R, shape::THREADS, blocks>, l, s, is_staged(LAW), stream, err);
+    constexpr int stages = stages_of(LAW);
+    constexpr bool knows_one = sizeof(R) == 4 && ELEMENTS != BOTH && !is_rich(LAW) && LAW != LAW_ANY;
+    if (knows_one && l->tables.n_materials == 1)
+        return launch_kernel<R>(patch_step<MOVES, ELEMENTS, LAW, knows_one, R, shape::THREADS, blocks>, l, s, stages, stream, err);
+    return launch_kernel<R>(patch_step<MOVES, ELEMENTS, LAW, false, R, shape::THREADS, blocks>, l, s, stages, stream, err);
 }
 
 template <int MOVES, class R>
@@ -50,7 +54,7 @@ modal_status launch_changes(const Layout<R> *l, const Step<R> &s, cudaStream_t s
 {
     typedef Shape<R> shape;
     if (l->tables.n_patches == 0) return MODAL_OK;
-    return launch_kernel<R>(patch_changes<MOVES, R, shape::THREADS, shape::BLOCKS>, l, s, false, stream, err);
+    return launch_kernel<R>(patch_changes<MOVES, R, shape::THREADS, shape::BLOCKS>, l, s, STAGES_NONE, stream, err);
 }
 
 template <class R> modal_status launch_specials(const Layout<R> *l, const Step<R> &s, cudaStream_t stream, modal_error *err)

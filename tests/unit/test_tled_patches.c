@@ -114,6 +114,19 @@ static int same_tetrahedron(const int32_t *element, const int32_t *corners)
 /* The force of an element on a node: whole numbers, so that sums are exact. */
 static double force(int32_t element, int32_t node) { return (double)(element % 1009 * 31 + node % 997); }
 
+/* Place and slot of corner k of lane l: a word for both, of hexahedra 16 bits for each. */
+static void read_corner(const modal_tled_patches *p, const modal_tled_patch *patch, int32_t l, int k, int32_t *place, uint32_t *slot)
+{
+    const uint32_t *corners = p->corners + patch->first_corner;
+    if (patch->hexahedra) {
+        *place = (int32_t)(corners[4 * l + k / 2] >> (k % 2 * 16) & 0xffff);
+        *slot = corners[4 * (patch->n_lanes + l) + k / 2] >> (k % 2 * 16) & 0xffff;
+    } else {
+        *place = (int32_t)(corners[(int64_t)k * patch->n_lanes + l] & (MODAL_TLED_MOST_PLACES - 1));
+        *slot = corners[(int64_t)k * patch->n_lanes + l] >> 16;
+    }
+}
+
 /* What the lanes of patch i leave in their slots, and every element counted. */
 static void fill_slots(const modal_tled_solid *s, const modal_tled_patches *p, int32_t i, double *slots, int *seen)
 {
@@ -122,13 +135,14 @@ static void fill_slots(const modal_tled_solid *s, const modal_tled_patches *p, i
     for (int32_t l = 0; l < patch->n_lanes; l++) {
         const uint32_t *corners = p->corners + patch->first_corner + l;
         const int32_t *elements = p->elements + patch->first_element + l;
-        const int n = (int)(corners[0] >> MODAL_TLED_PLACE_BITS & 31), n_corners = patch->hexahedra ? 8 : n + 3;
+        const int n = patch->hexahedra ? 1 : (int)(corners[0] >> MODAL_TLED_PLACE_BITS & 31), n_corners = patch->hexahedra ? 8 : n + 3;
         int32_t nodes[MODAL_TLED_FAN + 3];
         assert_in_range(n, 1, MODAL_TLED_FAN);
         for (int k = 0; k < n_corners; k++) {
-            const uint32_t corner = corners[(int64_t)k * patch->n_lanes], slot = corner >> 16;
-            const int32_t place = (int32_t)(corner & (MODAL_TLED_MOST_PLACES - 1));
+            int32_t place;
+            uint32_t slot;
             double sum = 0;
+            read_corner(p, patch, l, k, &place, &slot);
             assert_true(place < patch->n_places && slot < (uint32_t)patch->n_slots && isnan(slots[slot]));
             nodes[k] = p->nodes[p->places[patch->first_place + place].node];
             for (int e = 0; e < n; e++) /* c_0 and c_n of a closed fan are one node: each time its own side */
@@ -153,10 +167,13 @@ static void check_tables(const modal_tled_solid *s, const modal_tled_patches *p,
     int *seen = room((size_t)n_elements, sizeof *seen), *owners = room((size_t)s->n_nodes, sizeof *owners);
     double *slots = room((size_t)p->most_slots, 8), *sums = room((size_t)p->n_places, 8);
     double *want = room((size_t)s->n_nodes, 8);
+    assert_int_equal(p->n_corners % 4, 0);
     for (int64_t k = 0; k < p->n_places; k++) sums[k] = NAN;
     for (int32_t i = 0; i < p->n_patches; i++) {
         const modal_tled_patch *patch = &p->patches[i];
         assert_in_range(patch->n_places, 1, plan->places);
+        assert_int_equal(patch->first_corner % 4, 0);
+        assert_in_range(patch->n_corners, 4, p->most_corners);
         fill_slots(s, p, i, slots, seen);
         for (int32_t k = 0; k < patch->n_places; k++) {
             const modal_tled_place *place = &p->places[patch->first_place + k];
@@ -217,7 +234,8 @@ static void check_remotes(const modal_tled_patches *p)
 static void every_force_in_its_sum(void **unused)
 {
     (void)unused;
-    static const modal_tled_patch_plan plans[] = {{1000, 192, 512, MODAL_TLED_FAN}, {80, 20, 60, 3}, {7, 3, 16, 1}, {300, 64, 40, 5}};
+    static const modal_tled_patch_plan plans[] = {{1000, 192, 512, MODAL_TLED_FAN}, {80, 20, 60, 3}, {7, 3, 16, 1}, {300, 64, 40, 5},
+                                                  {300, 64, 512, MODAL_TLED_FAN, 1}, {20, 6, 60, 4, 1}};
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
         for (int hexahedra = 0; hexahedra <= 512; hexahedra += 256) {
             box b = new_box(8, hexahedra);
@@ -233,10 +251,79 @@ static void every_force_in_its_sum(void **unused)
         }
 }
 
+/* A box of 11 cells an edge whose nodes are off the grid is cut between layers of cells: every patch is a box of cells, and a tetrahedron's
+ * patch has its whole cell, so that all fans are of six. Without layers patches have more nodes. */
+static void cuts_between_layers(void **unused)
+{
+    (void)unused;
+    enum { CELLS = 11 };
+    for (int hexahedra = 0; hexahedra < 2; hexahedra++) {
+        box b = new_box(CELLS, hexahedra ? CELLS * CELLS * CELLS : 0);
+        int64_t n_places[2];
+        for (int layers = 0; layers < 2; layers++) {
+            const modal_tled_patch_plan plan = {6 * 150, 150, 512, MODAL_TLED_FAN, layers};
+            modal_tled_patches p;
+            modal_error err = {0};
+            assert_int_equal(modal_tled_patches_make(&p, &b.solid, &plan, &err), MODAL_OK);
+            check_tables(&b.solid, &p, &plan);
+            n_places[layers] = p.n_places;
+            for (int32_t i = 0; i < p.n_patches && layers; i++) {
+                const modal_tled_patch *patch = &p.patches[i];
+                int is_box = 0;
+                for (int x = 1; x <= CELLS; x++)
+                    for (int y = 1; y <= CELLS; y++) {
+                        const int z = patch->n_lanes / (x * y);
+                        is_box |= x * y * z == patch->n_lanes && (x + 1) * (y + 1) * (z + 1) == patch->n_places;
+                    }
+                assert_true(is_box);
+            }
+            if (layers && !hexahedra) assert_int_equal(6 * p.n_fans, b.solid.n_tetrahedra);
+            modal_tled_patches_free(&p);
+        }
+        assert_true(n_places[1] < n_places[0]);
+        free_box(&b);
+    }
+}
+
+/* The wavefronts of lanes' reads of 16 bytes, eight lanes at once, over what they would be without conflicts: places in the order in which
+ * they are met have 2.5. */
+static void reads_meet_few_conflicts(void **unused)
+{
+    (void)unused;
+    static const modal_tled_patch_plan plan = {1000, 192, 512, MODAL_TLED_FAN, 1};
+    for (int hexahedra = 0; hexahedra < 2; hexahedra++) {
+        box b = new_box(12, hexahedra ? 12 * 12 * 12 : 0);
+        modal_tled_patches p;
+        modal_error err = {0};
+        int64_t n = 0, worst_sum = 0;
+        assert_int_equal(modal_tled_patches_make(&p, &b.solid, &plan, &err), MODAL_OK);
+        for (int32_t i = 0; i < p.n_patches; i++) {
+            const modal_tled_patch *patch = &p.patches[i];
+            for (int32_t first = 0; first + 8 <= patch->n_lanes; first += 8)
+                for (int k = 0; k < (hexahedra ? 8 : 4); k++) {
+                    int32_t place[8], worst = 0;
+                    uint32_t slot;
+                    int used[8] = {0};
+                    for (int l = 0; l < 8; l++) {
+                        int is_new = 1;
+                        read_corner(&p, patch, first + l, k, &place[l], &slot);
+                        for (int m = 0; m < l; m++) is_new &= place[m] != place[l];
+                        used[place[l] % 8] += is_new;
+                    }
+                    for (int w = 0; w < 8; w++) worst = used[w] > worst ? used[w] : worst;
+                    worst_sum += worst, n++;
+                }
+        }
+        assert_true(n > 0 && (double)worst_sum < 1.9 * (double)n);
+        modal_tled_patches_free(&p);
+        free_box(&b);
+    }
+}
+
 static void same_for_any_number_of_threads(void **unused)
 {
     (void)unused;
-    static const modal_tled_patch_plan plan = {100, 30, 100, MODAL_TLED_FAN};
+    static const modal_tled_patch_plan plan = {100, 30, 100, MODAL_TLED_FAN, 1};
     box b = new_box(28, 40); /* enough elements for tasks of their own */
     modal_tled_patches p[2];
     for (int i = 0; i < 2; i++) {
@@ -296,6 +383,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_force_in_its_sum),
+        cmocka_unit_test(cuts_between_layers),
+        cmocka_unit_test(reads_meet_few_conflicts),
         cmocka_unit_test(same_for_any_number_of_threads),
         cmocka_unit_test(a_node_of_no_element),
         cmocka_unit_test(memory_that_fails),
