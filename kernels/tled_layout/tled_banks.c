@@ -5,7 +5,7 @@
 
 #include "lib/base/memory.h"
 
-enum { WAYS = 8, COLUMNS = MODAL_TLED_FAN + 3, ROUNDS = 4 };
+enum { WAYS = 8, COLUMNS = MODAL_TLED_FAN + 3, ROUNDS = 1 };
 
 struct modal_tled_banks {
     int32_t lanes, places;
