@@ -412,7 +412,7 @@ static modal_status measure_cube(modal_bench *b, const tled_cube *cube, int oppo
     modal_status status = MODAL_OK;
     const int64_t n = cube->solid.n_tetrahedra + cube->solid.n_hexahedra;
     run r = {.b = b, .side = b->gpu.present ? &b->gpu : &b->cpu, .cube = cube, .n_checked = n < 30000 ? 40 : n < 2000000 ? 10 : 3,
-             .n_steps = n < 200000 ? 200 : 20};
+             .n_steps = n < 200000 ? 200 : 64}; /* of a task: modaltled looks for the critical step every 64 */
     double *gravity = NULL;
     if (b->quick || !b->gpu.present) r.n_steps = 5;
     MODAL_TRY(modal_alloc(&gravity, 3 * r.n_steps, sizeof *gravity, "gravity", err));
