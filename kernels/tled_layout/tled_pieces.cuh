@@ -197,7 +197,7 @@ modal_status new_piece(Layout<R> *l, int k, const modal_device *device, const Cu
     MODAL_TRY(take(own, &piece->viscous, own->head.viscous_bytes / (int64_t)sizeof(R), "Prony terms", err));
     own->tables.patches += first;
     own->tables.n_patches = end - first;
-    if (own->tables.n_specials > 0 || own->tables.pressure_factors) piece->n_border = end - first;
+    if (end - first < DIVIDED_PATCHES || own->tables.n_specials > 0 || own->tables.pressure_factors) piece->n_border = end - first;
     piece->first_element = p->patches[first].first_element;
     piece->end_element = end < p->n_patches ? p->patches[end].first_element : p->n_elements;
 done:
