@@ -476,7 +476,7 @@ modal_status bench_tled(modal_bench *b, modal_error *err)
         {26, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_FIBRES}, {26, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PRONY},
         {55, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0}, {55, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_FIBRES},
         {55, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PRONY}, {100, 1, 0, MODAL_TLED_NEO_HOOKEAN, 0},
-        {119, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0}};
+        {119, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0}, {188, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0}};
     const tled_cube_kind *list = b->quick ? quick : b->only_ours ? targets : kinds;
     const int n = b->quick ? 6 : (int)(b->only_ours ? sizeof targets / sizeof *targets : sizeof kinds / sizeof *kinds);
     modal_status status = MODAL_OK;
