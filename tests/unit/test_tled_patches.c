@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "kernels/tled_layout/tled_fans.h"
+#include "kernels/tled_layout/tled_near.h"
 #include "kernels/tled_layout/tled_patches.h"
 #include "kernels/tled_layout/tled_remotes.h"
 #include "lib/base/memory.h"
@@ -231,6 +232,34 @@ static void check_remotes(const modal_tled_patches *p)
     modal_tled_remotes_free(&r);
 }
 
+/* The lists are those of patches with a common node, each once and in order, and of the patch itself. */
+static void check_near(const modal_tled_patches *p)
+{
+    modal_tled_near near;
+    modal_error err = {0};
+    uint8_t *has = room((size_t)(p->n_patches * p->n_nodes), 1);
+    int32_t most = 0;
+    assert_int_equal(modal_tled_near_make(&near, p, &err), MODAL_OK);
+    for (int32_t i = 0; i < p->n_patches; i++)
+        for (int32_t k = 0; k < p->patches[i].n_places; k++) has[i * p->n_nodes + p->places[p->patches[i].first_place + k].node] = 1;
+    for (int32_t i = 0; i < p->n_patches; i++) {
+        int32_t n = 0;
+        for (int32_t j = 0; j < p->n_patches; j++) {
+            int common = 0;
+            for (int64_t k = 0; k < p->n_nodes; k++) common |= has[i * p->n_nodes + k] && has[j * p->n_nodes + k];
+            if (common) {
+                assert_true(n < near.most);
+                assert_int_equal(near.lists[i * near.most + n++], j);
+            }
+        }
+        most = n > most ? n : most;
+        for (; n < near.most; n++) assert_int_equal(near.lists[i * near.most + n], -1);
+    }
+    assert_int_equal(near.most, most);
+    free(has);
+    modal_tled_near_free(&near);
+}
+
 static void every_force_in_its_sum(void **unused)
 {
     (void)unused;
@@ -244,6 +273,7 @@ static void every_force_in_its_sum(void **unused)
             assert_int_equal(modal_tled_patches_make(&p, &b.solid, &plans[i], &err), MODAL_OK);
             check_tables(&b.solid, &p, &plans[i]);
             check_remotes(&p);
+            if (p.n_patches < 200) check_near(&p);
             if (hexahedra == 0 && plans[i].fan == MODAL_TLED_FAN && plans[i].tetrahedra == 1000)
                 assert_true(p.n_fans * 4 < b.solid.n_tetrahedra); /* more than four tetrahedra a fan */
             modal_tled_patches_free(&p);
@@ -367,11 +397,15 @@ static void memory_that_fails(void **unused)
         modal_tled_patches p;
         modal_error err = {0};
         modal_alloc_fail_at(n);
-        const modal_status status = modal_tled_patches_make(&p, &b.solid, &plan, &err);
+        modal_tled_near near = {0};
+        modal_status status = modal_tled_patches_make(&p, &b.solid, &plan, &err);
+        if (status != MODAL_OK) assert_null(p.places);
+        else status = modal_tled_near_make(&near, &p, &err);
         const int fired = modal_alloc_fired();
         modal_alloc_fail_at(0);
         assert_int_equal(status, fired ? MODAL_ERROR_MEMORY : MODAL_OK);
-        if (fired) assert_null(p.places);
+        if (fired) assert_null(near.lists);
+        modal_tled_near_free(&near);
         modal_tled_patches_free(&p);
         if (!fired) break;
         assert_in_range(n, 1, 1000);
