@@ -8,6 +8,7 @@
 #include "kernels/device.h"
 #include "kernels/cuda_machine.h"
 #include "kernels/tled_layout/tled_fans.h"
+#include "kernels/tled_layout/tled_near.h"
 #include "kernels/tled_layout/tled_remotes.h"
 #include "kernels/tled_layout/tled_tables.cuh"
 #include "lib/base/memory.h"
@@ -16,10 +17,12 @@ namespace modal_tled {
 namespace {
 
 // Sizes that were fastest on an H200 (kernels/VERSIONS.md).
-const modal_tled_patch_plan plan_float32 = {1000, 256, 512, MODAL_TLED_FAN};
-const modal_tled_patch_plan plan_staged = {946, 192, 512, 4};
-const modal_tled_patch_plan plan_float64 = {640, 128, 384, MODAL_TLED_FAN};
+const modal_tled_patch_plan plan_float32 = {1200, 256, 512, MODAL_TLED_FAN, 1};
+const modal_tled_patch_plan plan_prony = {1400, 256, 512, MODAL_TLED_FAN, 1};
+const modal_tled_patch_plan plan_float64 = {640, 128, 384, MODAL_TLED_FAN, 0};
 enum { CLUSTER_ELEMENTS = 900, RESIDENT_ELEMENTS = 1150, LEAST_ELEMENTS = 64 }; // of a patch
+// Patches that wait for their neighbours alone: of more of them the next launch begins late anyway. And neighbours of one, at most.
+enum { FLOW_PATCHES = 4000, MOST_NEAR = 128 };
 
 template <class R> void free_layout(modal_tled_layout *layout);
 
@@ -292,11 +295,8 @@ template <class R> modal_status put_elements(Layout<R> *l, modal_stream *stream,
         const modal_tled_material *from = &s->materials[m];
         materials.at[m] = {(R)from->mu, (R)from->modulus, from->law};
     }
-    if (s->n_materials == 1) {
-        t->of_tetrahedra = t->of_hexahedra = materials.at[0];
-        t->of_tetrahedra.mu *= (R)(1.0 / 6), t->of_tetrahedra.modulus *= (R)(1.0 / 6);
-        t->of_hexahedra.mu *= (R)(1.0 / 64), t->of_hexahedra.modulus *= (R)(1.0 / 64);
-    }
+    if (s->n_materials == 1)
+        t->of_tetrahedra = {materials.at[0].mu * (R)(1.0 / 6), materials.at[0].modulus * (R)(1.0 / 6), materials.at[0].law};
     MODAL_TRY(put(l, &t->materials, materials.at, s->n_materials, "materials", stream, err));
     MODAL_TRY(put(l, &t->elements, p->elements, p->n_elements, "elements", stream, err));
     if (s->n_materials > 1) {
@@ -403,11 +403,12 @@ modal_status make_resident(const modal_tled_solid *s, int law, int32_t n_special
     *way = EACH_STEP;
     if (n == 0 || s->n_hexahedra > 0 || s->n_faces > 0 || modal_tled_averages(s)) goto done; // pressures need neighbours' displacements
     MODAL_TRY(modal_cuda_machine_of(&machine, err));
-    for (int cluster = machine.overlaps; cluster >= 0 && *way == EACH_STEP; cluster--) {
+    for (int k = machine.overlaps ? 0 : 2; k < 4 && *way == EACH_STEP; k++) {
+        const int cluster = k < 2, layers = k % 2 == 0; // patches cut between layers differ in size, and may be too large
         const int blocks = cluster ? (int)CLUSTER : machine.n_multiprocessors;
         const int64_t size = (n + blocks - 1) / blocks;
         const modal_tled_patch_plan plan = {size > LEAST_ELEMENTS ? (int32_t)size : (int32_t)LEAST_ELEMENTS, 1,
-                                            RESIDENT_THREADS, RESIDENT_FAN};
+                                            RESIDENT_THREADS, RESIDENT_FAN, layers};
         if (size > (cluster ? CLUSTER_ELEMENTS : RESIDENT_ELEMENTS)) continue;
         MODAL_TRY(modal_tled_patches_make(patches, s, &plan, err));
         if (patches->n_patches <= blocks && patches->most_lanes <= RESIDENT_THREADS)
@@ -447,6 +448,28 @@ modal_status put_remotes(Layout<R> *l, const modal_tled_remotes *r, modal_stream
                                     err));
     l->tag = 1;
 done:
+    return status;
+}
+
+// Where launches of steps overlap and each needs nothing but the patches' own work: whom a patch waits for.
+template <class R> modal_status put_near(Layout<R> *l, modal_stream *stream, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_tled_patches *p = &l->patches;
+    Tables<R> *t = &l->tables;
+    modal_cuda_machine machine;
+    modal_tled_near near = {};
+    MODAL_TRY(modal_cuda_machine_of(&machine, err));
+    if (!machine.overlaps || t->n_specials > 0 || t->pressure_factors || p->n_patches > FLOW_PATCHES) goto done;
+    MODAL_TRY(modal_tled_near_make(&near, p, err));
+    if (near.most > MOST_NEAR) goto done;
+    t->most_near = near.most;
+    MODAL_TRY(put(l, &t->near, near.lists, (int64_t)near.most * p->n_patches, "neighbours of patches", stream, err));
+    MODAL_TRY(take(l, &t->marks, p->n_patches, "neighbours of patches", err));
+    MODAL_TRY(modal_device_fill(&l->device, t->marks, 0, (int64_t)sizeof *t->marks * p->n_patches, stream, err));
+    l->tag = 1; // marks are 0: nobody has given any
+done:
+    modal_tled_near_free(&near);
     return status;
 }
 
@@ -523,10 +546,11 @@ modal_status make(const modal_tled_layout_task *task, const modal_tled_patch_pla
     MODAL_TRY(find_special(s, special_of.at, &n_special, err));
     if (sizeof(R) == 4)
         MODAL_TRY(make_resident(s, l->law, n_special, &l->way, &l->plain, &l->patches, &remotes, err));
-    if (sizeof(R) == 4 && is_staged(l->law) && l->elements == TETRAHEDRA) plan = &plan_staged;
+    if (sizeof(R) == 4 && l->law == LAW_PRONY && l->elements == TETRAHEDRA) plan = &plan_prony;
     if (l->way == EACH_STEP) MODAL_TRY(modal_tled_patches_make(&l->patches, s, plan, err));
     MODAL_TRY(put_all(l, special_of.at, n_special, stream, err));
     if (l->way != EACH_STEP) MODAL_TRY(put_remotes(l, &remotes, stream, err));
+    else if (task->n_devices <= 1) MODAL_TRY(put_near(l, stream, err));
     MODAL_TRY(put_stiff(l, stream, err));
     if (task->n_devices > 1 && l->way == EACH_STEP) MODAL_TRY(new_pieces(l, task, special_of.at, n_special, err));
     *task->layout = &l->head;

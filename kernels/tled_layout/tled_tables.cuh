@@ -60,7 +60,7 @@ template <class R> struct Tables {
     const int32_t *lane_materials; // as elements, where there is more than one material
     const R *stiffness;            // as elements, of hexahedra: of hourglass control, N/m
     const Material<R> *materials;
-    Material<R> of_tetrahedra, of_hexahedra; // the only one of a solid, with volume / det = 1/6 and 1/64
+    Material<R> of_tetrahedra;     // the only one of a solid, with volume / det = 1/6
     const Vector4<R> *rest;        // [n_nodes] X and 1 / m; 0 for 1 / m: held still; negative: there is a Special
     const int32_t *sums;           // [n_nodes + 1] partial sums of a node
     const int32_t *nodes;          // the solid's numbers
@@ -91,12 +91,15 @@ template <class R> struct Tables {
     const int32_t *remote_sums;      // their numbers
     const uint32_t *remote_targets;  // the place's sum goes to patch << 16 | number in that patch's list
     const int32_t *remote_of;        // [places] the first of a place, counted from its patch's first
+    // Where patches wait for their neighbours (tled_patch.cuh), else NULL.
+    const int32_t *near;             // [n_patches, most_near] as modal_tled_near
+    uint32_t *marks;                 // [n_patches] of the last launch that has all of a patch's nodes and sums
     int64_t n_elements;              // of `elements`
     int32_t n_materials, n_contacts;
     int64_t n_touching;
     int32_t first_node;              // take_state and last_step go from it on, to n_nodes; 0 but on several devices
     int32_t n_nodes, n_patches, n_signals, n_held, n_specials;
-    int32_t most_places, most_slots, most_bases, most_remotes, most_corners;
+    int32_t most_places, most_slots, most_bases, most_remotes, most_corners, most_near;
 };
 
 // What `stiffest` of tled_step is made of, in the solid's order; sums are 0 between two uses.
@@ -135,7 +138,7 @@ template <class R> struct Layout {
     int law;
     Way way;
     bool plain;              // no node is special, and each patch has one material: for steps of one launch
-    uint32_t tag;            // the first mark of partial sums that no step has used yet
+    uint32_t tag;            // the first mark, of partial sums or of patches, that no step has used yet
     Vector4<R> *state[2];    // [n_nodes, 2] u and d
     Vector4<R> *partial[2];  // [n_places] partial sums
     Vector4<R> *forces;      // [n_nodes] of the elements, for works and reactions

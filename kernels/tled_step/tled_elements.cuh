@@ -32,7 +32,12 @@ template <class R> struct Bench {
 
 // What of its tables a step has in shared memory.
 enum { STAGES_NONE, STAGES_CORNERS, STAGES_ALL };
-__host__ __device__ constexpr int stages_of(int law) { return is_staged(law) ? (int)STAGES_ALL : (int)STAGES_CORNERS; }
+// Tetrahedra of float32 gain by corners; to hexahedra, whose corners are as many bytes as their forces' slots, more blocks beside one
+// another are worth more.
+template <class R> __host__ __device__ constexpr int stages_of(int law, int elements)
+{
+    return is_staged(law) ? (int)STAGES_ALL : elements == TETRAHEDRA && sizeof(R) == 4 ? (int)STAGES_CORNERS : (int)STAGES_NONE;
+}
 
 // What comes after the bench, aligned: of steps of one launch the sums of other patches, else what is staged.
 template <class R> __host__ __device__ static inline size_t remote_offset(const Tables<R> &t)
@@ -187,7 +192,7 @@ __device__ __forceinline__ int fan_forces(const Tables<R> &t, const modal_tled_p
         leave(b, ri, fi);
         fi = times(p, cj);
         if (left < 2) break;
-        if (is_staged(LAW) || is_rich(LAW) || !ONE) ++k;
+        ++k;
         if (is_staged(LAW)) early = next;
         cj = {-ci.x, -ci.y, -ci.z};
         ei = ej;
@@ -319,17 +324,14 @@ template <class R> __device__ __forceinline__ void differences(const Vector4<R> 
 // Forces of a hexahedron by the modes of its corners. With M the sums of rest positions by xi, eta and zeta, c_k the
 // cofactor vectors of M and det its determinant: J(0) = M / 8, grad xi_k = 8 c_k / det, the stress's weight is
 // det / 64, and gamma's part along the gradients goes into the linear modes. Returns J.
-template <int LAW, bool ONE, class R>
+template <int LAW, class R>
 __device__ __forceinline__ R hexahedron_forces(const Tables<R> &t, const modal_tled_patch &patch, int lane,
                                                const Bench<R> &b, R *viscous)
 {
     const int4 *words = (const int4 *)b.corners + lane; // places, slots
-    const int number = ONE ? 0 : material_of(t, patch, lane, 0);
-    Material<R> m = t.of_hexahedra;
-    if (!ONE) {
-        m = t.materials[number];
-        m.mu *= (R)(1.0 / 64), m.modulus *= (R)(1.0 / 64);
-    }
+    const int number = material_of(t, patch, lane, 0);
+    Material<R> m = t.materials[number];
+    m.mu *= (R)(1.0 / 64), m.modulus *= (R)(1.0 / 64);
     const R k = t.stiffness[patch.first_element + lane];
     R x[3][8], u[3][8];
     const int4 places = words[0];
@@ -374,7 +376,7 @@ __device__ __forceinline__ void patch_elements(const Tables<R> &t, const Step<R>
 {
     for (int lane = threadIdx.x; lane < patch.n_lanes; lane += blockDim.x) {
         if (ELEMENTS == HEXAHEDRA || (ELEMENTS == BOTH && patch.hexahedra)) {
-            const R jacobian = hexahedron_forces<LAW, ONE>(t, patch, lane, b, s.viscous);
+            const R jacobian = hexahedron_forces<LAW>(t, patch, lane, b, s.viscous);
             if (turned(jacobian))
                 note_turned(s.stop, s.watch, s.first, s.number, t.elements[patch.first_element + lane], jacobian);
         } else if (fan_forces<LAW, ONE>(t, patch, lane, b, s.viscous)) {

@@ -45,6 +45,24 @@ __device__ __forceinline__ void copy_ahead(void *shared, const void *global)
 
 __device__ __forceinline__ void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
+// Between launches that overlap, by patch: what a block has written before one of its threads gives the mark, after a barrier, is there for
+// whoever has seen it, and after a barrier for that one's block. Marks only rise; where their 32 bits are over they begin again.
+__device__ __forceinline__ void give_mark(uint32_t *mark, uint32_t value)
+{
+    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(mark), "r"(value) : "memory");
+}
+
+__device__ __forceinline__ void wait_for_mark(const uint32_t *mark, uint32_t value)
+{
+    uint32_t seen;
+    for (;;) {
+        asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(mark) : "memory");
+        if ((int32_t)(seen - value) >= 0) break;
+        asm volatile("nanosleep.u32 20;");
+    }
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+}
+
 // Within a cluster: straight into the other block's shared memory.
 __device__ __forceinline__ uint32_t address_in(const void *shared, uint32_t rank)
 {
@@ -53,13 +71,41 @@ __device__ __forceinline__ uint32_t address_in(const void *shared, uint32_t rank
     return address;
 }
 
-__device__ __forceinline__ void push(uint32_t address, Vector3<float> f)
+// 16 bytes; counter: one of that block.
+__device__ __forceinline__ void push(uint32_t address, Vector3<float> f, uint32_t counter)
 {
-    asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(f.x), "f"(f.y), "f"(f.z), "f"(0.f)
+    asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(address),
+                 "f"(f.x), "f"(f.y), "f"(f.z), "f"(0.f), "r"(counter) : "memory");
+}
+
+// A counter, in shared memory, of the bytes that come by `push`. Each turn one thread says once how many will come, before or after they do;
+// what was pushed is there for whoever has waited for the turn, known by its number's lowest bit. new_counter: by one thread, before
+// cluster_barrier.
+__device__ __forceinline__ void new_counter(uint64_t *counter)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\n"
+                 "fence.mbarrier_init.release.cluster;" ::"r"((uint32_t)__cvta_generic_to_shared(counter)) : "memory");
+}
+
+__device__ __forceinline__ void expect_bytes(uint64_t *counter, int bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"((uint32_t)__cvta_generic_to_shared(counter)), "r"(bytes)
                  : "memory");
 }
 
-// Also a barrier of the block; what was pushed before it is there after it.
+__device__ __forceinline__ void wait_for_bytes(uint64_t *counter, uint32_t turn)
+{
+    uint32_t done;
+    do {
+        asm volatile("{\n"
+                     ".reg .pred p;\n"
+                     "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, p;\n"
+                     "}" : "=r"(done) : "r"((uint32_t)__cvta_generic_to_shared(counter)), "r"(turn & 1) : "memory");
+    } while (!done);
+}
+
+// Also a barrier of the block.
 __device__ __forceinline__ void cluster_barrier()
 {
     asm volatile("barrier.cluster.arrive.release.aligned;\n"

@@ -21,6 +21,8 @@ template <class R> struct Step {
     int64_t first;            // n of the task's first step
     int64_t step;             // n of the launch's first step
     int32_t number;           // of the state whose forces are computed, from `first` on
+    int gives_marks, waits_for_marks; // each patch, when it is done; for those of the launch before, instead of all of it
+    uint32_t mark;            // this launch's, one more than that of the one before
     Stop *stop;
     modal_tled_watch *watch;
     R *viscous;

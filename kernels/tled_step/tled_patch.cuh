@@ -2,6 +2,16 @@
 // Steps of a solid of any size: one kernel a step, a block a patch. It moves the patch's nodes (those on its border are moved
 // by every patch that has them, each to the same bytes; the first one writes), then computes its elements' forces at
 // where they are now, and writes one partial sum for each of its nodes.
+//
+// A patch's step needs of the step before only what patches near it, which have a node of it, have written (itself, too): where its nodes are,
+// and their partial sums. So, where the layout has marks, it waits for these patches' marks alone instead of the whole launch before, and gives
+// its own when its sums are written.
+//   It ends: launches overlap by griddepcontrol.launch_dependents, so a block of step i begins only when every block of step i - 1 has come to
+// that or ended. So a block waits for blocks alone that are on a multiprocessor or gone, however many fit, and of the earliest step's none waits.
+//   Nothing is overwritten before it is read: step i writes states and sums that step i - 1 has read, those of a patch's nodes by patches near
+// it alone; these have given step i - 1's mark, after their reading.
+//   Whoever waits for the end of the last launch has all: each of its blocks has seen the mark of the same patch's step before, that block's last
+// deed, and so back to the first launch, which waits for all before it.
 #ifndef MODAL_KERNELS_TLED_PATCH_CUH
 #define MODAL_KERNELS_TLED_PATCH_CUH
 
@@ -111,13 +121,15 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 {
     unsigned char *shared = shared_memory();
     modal_cuda::let_next_begin();
-    constexpr int STAGES = stages_of(LAW);
+    constexpr int STAGES = stages_of<R>(LAW, ELEMENTS);
     constexpr bool KEEPS = STAGES != STAGES_ALL && !is_rich(LAW);
     Bench<R> b = bench_of(t, shared);
     const modal_tled_place *places = t.places + (int64_t)blockIdx.x * t.most_places;
     modal_tled_place p = place_at(places, threadIdx.x < t.most_places ? threadIdx.x : 0);
     const modal_tled_patch patch = t.patches[blockIdx.x];
     modal_tled_place q = place_at(places, threadIdx.x + THREADS < t.most_places ? threadIdx.x + THREADS : 0);
+    const bool by_mark = MOVES && s.waits_for_marks;
+    const int near = by_mark && threadIdx.x < t.most_near ? t.near[(int64_t)blockIdx.x * t.most_near + threadIdx.x] : -1;
     Vector4<R> rest;
     if (STAGES != STAGES_ALL) rest = t.rest[p.node];
     b.corners = t.corners + patch.first_corner;
@@ -136,7 +148,12 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
     for (int j = threadIdx.x; j < patch.n_bases; j += THREADS) b.bases[j] = t.bases[patch.first_base + j];
     const Now<R> now = now_of(s, t.n_signals, 0); // of the task's arrays, which are there before its first step
-    modal_cuda::wait_for_previous();
+    if (by_mark) {
+        if (near >= 0) wait_for_mark(t.marks + near, s.mark - 1);
+        __syncthreads();
+    } else {
+        modal_cuda::wait_for_previous();
+    }
     if (STAGES == STAGES_ALL) wait_for_copies();
     for (int i = threadIdx.x; i < patch.n_places; i += THREADS) {
         if (STAGES == STAGES_ALL) p = place_at(b.places, i), rest.w = b.rest[i].w;
@@ -161,6 +178,10 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
         }
         const Vector3<R> f = place_force(b, i, n);
         s.next_forces[sum] = {f.x, f.y, f.z, 0};
+    }
+    if (s.gives_marks) {
+        __syncthreads();
+        if (threadIdx.x == 0) give_mark(t.marks + blockIdx.x, s.mark);
     }
 }
 

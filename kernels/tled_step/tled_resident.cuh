@@ -11,6 +11,8 @@
 
 namespace modal_tled {
 
+enum { COUNTER_BYTES = 16 }; // of shared memory, before the bench: of sums that come within a cluster
+
 // A fan with what stays the same from step to step.
 struct ResidentFan {
     uint32_t corners[RESIDENT_FAN + 3];
@@ -159,14 +161,16 @@ __device__ __forceinline__ void move_resident(const Tables<float> &t, const Step
 // displacement, and gravity is asked for before forces are computed, so that nobody waits for either. Lanes are taken from the first
 // thread on, places from the middle, so that where a patch has few of one kind different threads work. WAY RESIDENT: tag + k marks
 // the sums of step k, and buffers alternate with the tag; a block may be a step ahead of its neighbours, not two, since it waits for
-// their sums. WAY IN_CLUSTER: all blocks are one cluster.
+// their sums. WAY IN_CLUSTER: all blocks are one cluster, and sums are pushed into the others' shared memory, by turns into one of two lists with a
+// counter each: for the same reason no list is written before it is read, and no counter's next turn begins before all have seen this one's end.
 // forces: [n_nodes] the elements' in the last step, or NULL.
 template <int LAW, int WAY, bool PLAIN>
 __global__ void __launch_bounds__(RESIDENT_THREADS, 1)
     resident_steps(const __grid_constant__ Tables<float> t, const __grid_constant__ Step<float> s, Vector4<float> *sums_even,
                    Vector4<float> *sums_odd, int n, uint32_t tag, Vector4<float> *forces)
 {
-    unsigned char *shared = shared_memory();
+    uint64_t *counters = (uint64_t *)shared_memory(); // at an address that is a constant
+    unsigned char *shared = shared_memory() + COUNTER_BYTES;
     const Bench<float> b = bench_of(t, shared);
     Vector4<float> *others = (Vector4<float> *)(shared + remote_offset(t));
     const modal_tled_patch patch = t.patches[blockIdx.x];
@@ -180,18 +184,21 @@ __global__ void __launch_bounds__(RESIDENT_THREADS, 1)
     __syncthreads();
     const ResidentFan fan = resident_fan(t, patch, b);
     const Material<float> m = material_at(t, PLAIN ? patch.material : 0);
-    uint32_t target[MOST_TARGETS];
+    uint32_t target[MOST_TARGETS], counter[MOST_TARGETS];
     if (WAY == IN_CLUSTER) {
+        if (threadIdx.x == 0) new_counter(counters), new_counter(counters + 1);
 #pragma unroll
         for (int k = 0; k < MOST_TARGETS; k++) {
             if (k >= n_sums_of(node) - 1) break;
             const uint32_t to = t.remote_targets[first_remote + node.first_remote + k];
             target[k] = address_in(others + (to & 0xffff), to >> 16);
+            counter[k] = address_in(counters, to >> 16);
         }
         cluster_barrier(); // every block is there before another one writes into it
     }
     for (int k = 0; k < n; k++) {
         const Now<float> now = now_of(s, t.n_signals, k);
+        if (WAY == IN_CLUSTER && threadIdx.x == 0) expect_bytes(counters + (k & 1), 16 * n_remotes);
         if (k > 0 && node.weight > 0) round_low(node.motion, low, shift);
         const modal_tled_patch &again = PLAIN ? patch : t.patches[blockIdx.x]; // special nodes need the registers
         if (fan.n > 0 && resident_forces<LAW, PLAIN>(t, again, patch.material, m, fan, b, s.viscous))
@@ -205,8 +212,8 @@ __global__ void __launch_bounds__(RESIDENT_THREADS, 1)
             from += half;
 #pragma unroll
             for (int j = 0; j < MOST_TARGETS; j++)
-                if (j < n_sums_of(node) - 1) push(target[j] + 16 * half, force);
-            cluster_barrier();
+                if (j < n_sums_of(node) - 1) push(target[j] + 16 * half, force, counter[j] + 8 * (k & 1));
+            if (n_sums_of(node) > 1) wait_for_bytes(counters + (k & 1), k >> 1);
         } else {
             Vector4<float> *sums = (tag + k) & 1 ? sums_odd : sums_even;
             if (n_sums_of(node) > 1) publish(sums + node.own_sum, force, tag + k);

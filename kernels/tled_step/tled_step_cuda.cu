@@ -15,7 +15,7 @@ enum { MOST_STEPS = 1 << 20 }; // of one run: a step's number has 31 bits, and t
 // Threads of a block, and blocks of a multiprocessor that registers are given out for.
 template <class R> struct Shape {
     enum { THREADS = sizeof(R) == 4 ? 256 : 128, BLOCKS = sizeof(R) == 4 ? 4 : 2 };
-    enum { RICH_BLOCKS = 2 }; // what comes on top of a law needs registers
+    enum { RICH_BLOCKS = 2, FIBRE_BLOCKS = 3 }; // what comes on top of a law needs registers
 };
 
 // A kernel of a block a patch.
@@ -41,9 +41,9 @@ template <int MOVES, int ELEMENTS, int LAW, class R>
 modal_status launch_patches(const Layout<R> *l, const Step<R> &s, cudaStream_t stream, modal_error *err)
 {
     typedef Shape<R> shape;
-    constexpr int blocks = is_rich(LAW) || is_staged(LAW) ? (int)shape::RICH_BLOCKS : (int)shape::BLOCKS;
-    constexpr int stages = stages_of(LAW);
-    constexpr bool knows_one = sizeof(R) == 4 && ELEMENTS != BOTH && !is_rich(LAW) && LAW != LAW_ANY;
+    constexpr int blocks = LAW == LAW_FIBRES ? (int)shape::FIBRE_BLOCKS : is_rich(LAW) || is_staged(LAW) ? (int)shape::RICH_BLOCKS : (int)shape::BLOCKS;
+    constexpr int stages = stages_of<R>(LAW, ELEMENTS);
+    constexpr bool knows_one = is_staged(LAW); // other laws gain 2 % by numbers of a material that are constants
     if (knows_one && l->tables.n_materials == 1)
         return launch_kernel<R>(patch_step<MOVES, ELEMENTS, LAW, knows_one, R, shape::THREADS, blocks>, l, s, stages, stream, err);
     return launch_kernel<R>(patch_step<MOVES, ELEMENTS, LAW, false, R, shape::THREADS, blocks>, l, s, stages, stream, err);
@@ -131,7 +131,7 @@ resident_kernel kernel_of(Way way, int law, bool plain)
 
 size_t resident_bytes(Way way, const Tables<float> &t)
 {
-    return remote_offset(t) + (way == IN_CLUSTER ? 2 : 1) * sizeof(Vector4<float>) * (size_t)t.most_remotes;
+    return COUNTER_BYTES + remote_offset(t) + (way == IN_CLUSTER ? 2 : 1) * sizeof(Vector4<float>) * (size_t)t.most_remotes;
 }
 
 cudaLaunchConfig_t resident_config(Way way, int n_patches, size_t bytes, cudaLaunchAttribute *attribute)
@@ -185,13 +185,16 @@ modal_status launch_resident(Layout<double> *, const Step<double> &, int, Vector
 
 // Steps [k, k + n) of a task from state 0, a launch each and the last without forces after it. s becomes the last step.
 template <class R>
-modal_status each_step(const Layout<R> *l, const modal_tled_step_task *task, int64_t k, int64_t n, Step<R> &s,
+modal_status each_step(Layout<R> *l, const modal_tled_step_task *task, int64_t k, int64_t n, Step<R> &s,
                        Vector4<R> *forces, cudaStream_t stream, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const Tables<R> &t = l->tables;
     const int blocks = (t.n_nodes + REDUCE - 1) / REDUCE;
     s.next_forces = l->partial[0];
+    s.gives_marks = t.near != nullptr;
+    s.mark = l->tag;
+    l->tag += (uint32_t)n;
     if (t.pressure_factors) MODAL_TRY(launch_changes<0>(l, s, stream, err));
     MODAL_TRY(launch<0>(l, s, stream, err));
     for (int64_t i = 0; i < n; i++) {
@@ -205,6 +208,8 @@ modal_status each_step(const Layout<R> *l, const modal_tled_step_task *task, int
         s.number = (int32_t)(i + 1);
         s.step = s.first + i;
         if (i == n - 1) break;
+        s.waits_for_marks = s.gives_marks;
+        s.mark++;
         MODAL_TRY(launch_specials(l, s, stream, err));
         if (t.pressure_factors) { // one kernel moves, the other one computes forces
             MODAL_TRY(launch_changes<1>(l, s, stream, err));

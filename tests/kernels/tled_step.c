@@ -359,12 +359,14 @@ static void check(harness *h, const modal_tled_solid *solid, modal_tled_precisio
     motion m = new_motion(h, solid, 1, before > 0, before), many = new_motion(h, solid, 7, 1, 1e-4);
     const result one = step(h, layout, &m, &start, 1), quiet = step(h, layout, &m, &start, 0);
     const result seven = step(h, layout, &many, &start, 1), again = step(h, layout, &many, &start, 1);
+    const result at_once = step(h, layout, &many, &start, 0);
     harness_fetch(h);
     check_one_step(h, layout, &m, &start, &one);
     check_stiffest(h, layout, &one);
     check_stiffest(h, layout, &seven);
     same(h, "without works", &one, &quiet);
     same(h, "a second run", &seven, &again);
+    same(h, "seven steps without works", &seven, &at_once); /* which are one task each with them */
     hold(h, "nothing is turned", 0, (double)((const modal_tled_watch *)seven.watch->host)->step, -1, 0);
 
     modal_tled_layout *pieces = h->quick && is_double(layout) ? NULL : new_pieces(h, solid, precision);
@@ -479,6 +481,23 @@ static void check_plain(harness *h, const int cells[3], int loads)
     }
 }
 
+/* Several patches and no special node: on CUDA patches wait for their neighbours alone. Tetrahedra alone do so in float32 where
+ * they are more than one launch takes: an emulator would be long at that. */
+static void check_flow(harness *h)
+{
+    static const int sizes[][3] = {{9, 8, 8}, {16, 15, 17}, {32, 31, 30}};
+    for (int i = 0; i < (h->tiny ? 1 : h->quick || SEVERAL ? 2 : 3); i++)
+        for (int elements = TLED_TETRAHEDRA; elements <= (i == 2 ? TLED_TETRAHEDRA : TLED_BOTH); elements++) {
+            const int *cells = sizes[i];
+            modal_tled_solid *s = tled_solid_new(h, cells[0], cells[1], cells[2], (tled_elements)elements, 1, 0);
+            hold_bottom(s, (cells[0] + 1) * (cells[1] + 1));
+            harness_case(h, "%d x %d x %d, elements %d, no special node", cells[0], cells[1], cells[2], elements);
+            check(h, s, MODAL_TLED_FLOAT32, 5e-4, 1e-4);
+            if (i < 2 && !h->tiny) check(h, s, MODAL_TLED_FLOAT64, 5e-4, 1e-4);
+            tled_solid_free(s);
+        }
+}
+
 /* Whether a case is run. k: materials and loads. Few are, but all kinds, where time is short. */
 static int is_wanted(const harness *h, int size, int elements, int k)
 {
@@ -518,6 +537,7 @@ static void run(harness *h)
             }
     check_plain(h, small, 0), check_plain(h, small, 1);
     if (!h->tiny) check_plain(h, large, 0);
+    check_flow(h);
     for (int k = 0; k < 8 && !h->tiny; k++)
         check_alone(h, small, k & 4 ? TLED_HEXAHEDRA : TLED_TETRAHEDRA, k & 1, k & 2);
     for (int k = 0; k < 4 && !h->tiny; k++) check_alone(h, several, TLED_TETRAHEDRA, k & 1, k & 2);
