@@ -456,6 +456,7 @@ static modal_status queue_layers(opened_stage *o, modal_stream *stream, modal_sh
         MODAL_TRY(o->device.kernels->layers(&layers, stream, err));
         MODAL_TRY(modal_device_event_record(&o->device, o->listed, stream, err));
         MODAL_TRY(end_pass(o, stream, MODAL_PASS_LAYERS, since, err));
+        MODAL_TRY(modal_device_stream_wait_event(&o->device, stream, o->mapped, err)); /* layers need no maps */
         MODAL_TRY(o->device.kernels->shade(shade, stream, err)); /* nothing where they did not fit, and the device need not wait for who asks */
         MODAL_TRY(modal_device_stream_wait_event(&o->device, o->side, o->listed, err));
         MODAL_TRY(modal_device_copy_out(&o->device, &needed, layers.needed, sizeof needed, o->side, err));
@@ -503,10 +504,10 @@ static modal_status queue_frame(opened_stage *o, modal_stream *stream, modal_sha
     MODAL_TRY(end_pass(o, o->side, MODAL_PASS_SHADOWS, &since, err));
     MODAL_TRY(o->device.kernels->raster(&draw, stream, err));
     MODAL_TRY(end_pass(o, stream, MODAL_PASS_VISIBILITY, &since, err));
-    MODAL_TRY(modal_device_stream_wait_event(&o->device, stream, o->mapped, err));
     if (o->layers.layers) {
         MODAL_TRY(queue_layers(o, stream, shade, &since, err));
     } else {
+        MODAL_TRY(modal_device_stream_wait_event(&o->device, stream, o->mapped, err));
         MODAL_TRY(o->device.kernels->shade(shade, stream, err));
         MODAL_TRY(end_pass(o, stream, MODAL_PASS_SHADING, &since, err));
     }
