@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eight threads a triangle, each a sample of each so many pixels, count the samples of a small box: a walk takes as long as its longest thread, which waits for
-// keys. What it finds it keeps, in no order, at the end of the room for fragments. Larger triangles are listed and counted by a block each, what covers much of a
-// picture by all blocks; three kernels sum; what was kept is put to its sample, from each sample's end on, and the large ones are walked again, as are all where
-// there was no room to keep what was found; a thread sorts the lists of four samples. Neither the order of the threads nor that of the lists before sorting
-// changes what comes out. More fragments than fit: who lists and sorts finds that in *needed and does nothing.
+// Eight threads a triangle, each a sample of each so many pixels, count the samples of a small box: a walk takes as long as its longest thread, which waits
+// for keys. What it finds it keeps, in no order, at the end of the room for fragments. Larger triangles are listed and counted by a block each, what covers
+// much of a picture by all blocks; three kernels sum; what was kept is put to its sample, from each sample's end on, and the large ones are walked again, as
+// are all where there was no room to keep what was found; a thread sorts the lists of four samples. Neither the order of the threads nor that of the lists
+// before sorting changes what comes out. More fragments than fit: who lists and sorts finds that in *needed and does nothing.
 #include "kernels/cuda_launch.cuh"
 #include "kernels/cuda_machine.h"
 #include "kernels/layers/layers_math.h"
@@ -15,26 +15,26 @@ constexpr int THREADS = 128, GROUP = 8 /* threads a triangle */, DIRECT = 256, O
 constexpr int SUM_THREADS = 256, SUM_EACH = 8, SUM_BLOCK = SUM_THREADS * SUM_EACH, SUMS_THREADS = 1024, SORT_EACH = 4 /* samples */;
 constexpr unsigned HELD = 512; // fragments that a block keeps before it puts them to the others
 
-enum { OF_BLOCKS, OF_ALL, KEPT, COUNTERS };
+enum { BLOCKS_LISTED, ALL_LISTED, KEPT, COUNTERS };
 
 struct state {
     modal_layers_task task;
     modal_raster_task drawing;
     int64_t n;          // samples
-    unsigned *n_listed; // [COUNTERS] triangles of a block each, from the begin of `listed` on; of all blocks, from its end on; fragments that were kept, or more
+    unsigned *n_listed; // [COUNTERS] triangles of a block each, from the begin of `listed` on; of all blocks, from its end on; fragments kept
     int64_t room;       // for those: their keys before the end of the fragments, their samples before the keys
     uint32_t *listed;   // [n_triangles]
     long long *sums;    // [blocks of SUM_BLOCK samples]
 };
 
-// What a block has found.
+// What a block has found, before others may see it.
 struct held {
     uint64_t keys[HELD];
     uint32_t samples[HELD];
     unsigned n, to;
 };
 
-// The first walk's fragments lie before these and beside them: (2/5 + 1/5 + 2/5) of the capacity. Samples have 32 bits.
+// Of the capacity 2/5 are for lists, then 1/5 for samples and 2/5 for keys that the first walk keeps. Samples have 32 bits.
 __host__ __device__ __forceinline__ int64_t room_of(int64_t capacity, int64_t n_samples) { return n_samples <= 0xffffffff ? capacity / 5 * 2 : 0; }
 
 __device__ __forceinline__ uint64_t *kept_key(const state &s, int64_t i) { return s.task.fragments + s.task.capacity - 1 - i; }
@@ -45,35 +45,43 @@ __device__ __forceinline__ uint32_t *kept_sample(const state &s, int64_t i)
 // Whether all that the first walk found was kept, and lists end before it: `room` is what is left for them, too.
 __device__ __forceinline__ bool are_kept(const state &s) { return s.room > 0 && *s.task.needed <= s.room; }
 
-__device__ __forceinline__ void keep(const state &s, int64_t i, uint64_t key, uint32_t sample)
+__device__ __forceinline__ void keep_fragment(const state &s, int64_t i, uint64_t key, uint32_t sample)
 {
     if (i < s.room) *kept_key(s, i) = key, *kept_sample(s, i) = sample;
 }
 
-__device__ __forceinline__ void list(const state &s, int64_t at, uint64_t key) { s.task.fragments[atomicSub(s.task.layers + at, 1) - 1] = key; }
-
-// `mine`: of the block, or NULL: nothing is kept.
-__device__ void put(const state &s, held *mine, int64_t at, uint64_t key, bool lists)
+__device__ __forceinline__ void put_to_sample(const state &s, int64_t at, uint64_t key)
 {
-    if (lists) {
-        list(s, at, key);
+    s.task.fragments[atomicSub(s.task.layers + at, 1) - 1] = key;
+}
+
+// What is done with what is found: it is listed, or counted, and kept by way of `mine` unless that is NULL.
+struct found {
+    bool lists;
+    held *mine;
+};
+
+__device__ void put(const state &s, found f, int64_t at, uint64_t key)
+{
+    if (f.lists) {
+        put_to_sample(s, at, key);
         return;
     }
     atomicAdd(s.task.layers + at, 1);
-    if (!mine || s.room == 0) return;
-    const unsigned place = atomicAdd(&mine->n, 1u);
+    if (!f.mine || s.room == 0) return;
+    const unsigned place = atomicAdd(&f.mine->n, 1u);
     if (place < HELD) {
-        mine->keys[place] = key, mine->samples[place] = (uint32_t)at;
+        f.mine->keys[place] = key, f.mine->samples[place] = (uint32_t)at;
     } else if (*static_cast<volatile unsigned *>(s.n_listed + KEPT) <= s.room) {
-        keep(s, atomicAdd(s.n_listed + KEPT, 1u), key, (uint32_t)at);
+        keep_fragment(s, atomicAdd(s.n_listed + KEPT, 1u), key, (uint32_t)at);
     }
 }
 
-// Samples from, from + step, ... of a triangle's box, those of a pixel one after the other. ALPHA: it is looked at (`submitted`), 2: and may be that of octree textures. INT: as
-// raster_edges'.
+// Samples from, from + step, ... of a triangle's box, those of a pixel one after the other. ALPHA: it is looked at
+// (`submitted`), 2: and may be that of octree textures. INT: as raster_edges'.
 template <int ALPHA, class INT>
 __device__ void draw(const state &s, uint32_t t, const raster_point &a, const raster_point &b, const raster_point &c, unsigned from, unsigned step,
-                     held *mine, bool lists)
+                     found f)
 {
     const modal_layers_task &task = s.task;
     raster_setup r;
@@ -99,7 +107,7 @@ __device__ void draw(const state &s, uint32_t t, const raster_point &a, const ra
         } else if (key >= task.keys[at]) {
             continue;
         }
-        if (key != MODAL_RASTER_EMPTY) put(s, mine, at - begin, key, lists);
+        if (key != MODAL_RASTER_EMPTY) put(s, f, at - begin, key);
     }
 }
 
@@ -134,13 +142,13 @@ __device__ __noinline__ void list_large(const state &s, uint32_t t)
     const int64_t pixels = pixels_of(s, p, n);
     if (pixels == 0) return;
     if (pixels <= OF_A_BLOCK) {
-        s.listed[atomicAdd(s.n_listed + OF_BLOCKS, 1u)] = t;
+        s.listed[atomicAdd(s.n_listed + BLOCKS_LISTED, 1u)] = t;
     } else {
-        s.listed[s.task.mesh.n_triangles - 1 - atomicAdd(s.n_listed + OF_ALL, 1u)] = t;
+        s.listed[s.task.mesh.n_triangles - 1 - atomicAdd(s.n_listed + ALL_LISTED, 1u)] = t;
     }
 }
 
-template <int ALPHA> __device__ __forceinline__ void walk_triangle(const state &s, int64_t t, unsigned own, held *mine, bool lists)
+template <int ALPHA> __device__ __forceinline__ void walk_triangle(const state &s, int64_t t, unsigned own, found f)
 {
     const modal_layers_task &task = s.task;
     const unsigned flags = __ldg(task.mesh.flags + t);
@@ -159,8 +167,8 @@ template <int ALPHA> __device__ __forceinline__ void walk_triangle(const state &
         is_large = !raster_is_small(p[0], p[1], p[2]) || (box.right - box.left + 1) * (box.bottom - box.top + 1) > DIRECT;
     }
     if (!is_large) {
-        draw<ALPHA, int32_t>(s, (uint32_t)t, p[0], p[1], p[2], own, GROUP, mine, lists);
-    } else if (!lists && own == 0) { // both walks have the same large ones
+        draw<ALPHA, int32_t>(s, (uint32_t)t, p[0], p[1], p[2], own, GROUP, f);
+    } else if (!f.lists && own == 0) { // both walks have the same large ones
         list_large(s, (uint32_t)t);
     }
 }
@@ -172,33 +180,33 @@ template <int ALPHA> __global__ void __launch_bounds__(THREADS) walk(const __gri
     if (lists && *s.task.needed > s.task.capacity) return;
     if (lists && are_kept(s)) {
         const unsigned n = s.n_listed[KEPT];
-        for (unsigned i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS) list(s, *kept_sample(s, i), *kept_key(s, i));
+        for (unsigned i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS) put_to_sample(s, *kept_sample(s, i), *kept_key(s, i));
         return;
     }
     if (threadIdx.x == 0) mine.n = 0;
     __syncthreads();
     for (int64_t t = (blockIdx.x * (int64_t)THREADS + threadIdx.x) / GROUP; t < s.task.mesh.n_triangles; t += step)
-        walk_triangle<ALPHA>(s, t, threadIdx.x % GROUP, &mine, lists);
+        walk_triangle<ALPHA>(s, t, threadIdx.x % GROUP, {lists, &mine});
     __syncthreads();
     const unsigned n = min(mine.n, HELD);
     if (n == 0) return;
     if (threadIdx.x == 0) mine.to = atomicAdd(s.n_listed + KEPT, n);
     __syncthreads();
-    for (unsigned i = threadIdx.x; i < n; i += THREADS) keep(s, (int64_t)mine.to + i, mine.keys[i], mine.samples[i]);
+    for (unsigned i = threadIdx.x; i < n; i += THREADS) keep_fragment(s, (int64_t)mine.to + i, mine.keys[i], mine.samples[i]);
 }
 
 template <int ALPHA> __device__ void draw_polygon(const state &s, uint32_t t, unsigned from, unsigned step, bool lists)
 {
     raster_point p[RASTER_MOST_CORNERS];
     const int n = polygon(s, t, p);
-    for (int k = 2; k < n; k++) draw<ALPHA, int64_t>(s, t, p[0], p[k - 1], p[k], from, step, nullptr, lists);
+    for (int k = 2; k < n; k++) draw<ALPHA, int64_t>(s, t, p[0], p[k - 1], p[k], from, step, {lists, nullptr});
 }
 
 template <int ALPHA> __global__ void __launch_bounds__(THREADS) walk_large(const state s, bool lists)
 {
     if (lists && *s.task.needed > s.task.capacity) return;
-    for (unsigned i = blockIdx.x; i < s.n_listed[OF_BLOCKS]; i += gridDim.x) draw_polygon<ALPHA>(s, s.listed[i], threadIdx.x, THREADS, lists);
-    for (unsigned i = 0; i < s.n_listed[OF_ALL]; i++)
+    for (unsigned i = blockIdx.x; i < s.n_listed[BLOCKS_LISTED]; i += gridDim.x) draw_polygon<ALPHA>(s, s.listed[i], threadIdx.x, THREADS, lists);
+    for (unsigned i = 0; i < s.n_listed[ALL_LISTED]; i++)
         draw_polygon<ALPHA>(s, s.listed[s.task.mesh.n_triangles - 1 - i], blockIdx.x * THREADS + threadIdx.x, gridDim.x * THREADS, lists);
 }
 
@@ -318,7 +326,8 @@ extern "C" modal_status modal_layers_cuda(const modal_layers_task *task, modal_s
     if (code == cudaSuccess) code = cudaMemsetAsync(task->layers, 0, (size_t)(s.n + 1) * sizeof *task->layers, stream);
     modal_status status = MODAL_OK;
     const int alpha = !task->submitted ? 0 : task->paint.solids ? 2 : 1;
-    auto *const small = alpha == 0 ? walk<0> : alpha == 1 ? walk<1> : walk<2>, *const large = alpha == 0 ? walk_large<0> : alpha == 1 ? walk_large<1> : walk_large<2>;
+    auto *const small = alpha == 0 ? walk<0> : alpha == 1 ? walk<1> : walk<2>;
+    auto *const large = alpha == 0 ? walk_large<0> : alpha == 1 ? walk_large<1> : walk_large<2>;
     MODAL_TRY(modal_cuda_status(code, "layers", err));
     MODAL_TRY(modal_cuda_machine_of(&machine, err));
     blocks = BLOCKS_EACH * machine.n_multiprocessors;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The picture is emptied, a warp some pixels of a row, and what a ground has, the last triangles, drawn in the same breath: without atomics, and what the
 // ground fills is written once. Beside that a thread projects a point. Then a thread sets up a triangle and draws it if its box is small, one column of
-// samples after the other. Larger ones are listed: those of up to GROUP_MOST pixels are drawn by GROUP threads, each a sample, up to MEDIUM pixels long by a
+// samples after the other. Larger ones are listed: those of up to MOST_DRAWN pixels are drawn by DRAWERS threads, each a sample, up to MEDIUM pixels long by a
 // block, a thread a pixel of a tile; what is larger, or must be cut, by all blocks. The nearest triangle of a sample is found by atomic minima, whose result no
 // order of the threads changes. Nobody waits for one: a look before, which spares those that change nothing, is waited for, and takes twice the time
 // (kernels/VERSIONS.md); only where an image is to be asked, it is looked before.
@@ -13,7 +13,7 @@
 namespace {
 
 constexpr int THREADS = 128, TILE = 16, MEDIUM = 256, BLOCKS_EACH = 8;
-constexpr int GROUP = 16, GROUP_MOST = 512;
+constexpr int DRAWERS = 16, MOST_DRAWN = 512;
 // Pixels of a box that a thread draws: of those that are tested fewer, since a test takes as long as hundreds of samples.
 template <int SAMPLES, int TEST> constexpr int DIRECT = TEST ? 12 : 48 / SAMPLES;
 constexpr int BEGIN_THREADS = 256, BEGIN_EACH = 4; // blocks a multiprocessor
@@ -279,7 +279,7 @@ __device__ __forceinline__ int set_up(const state &s, const int32_t corners[3], 
     if (width >= 256 * MEDIUM || height >= 256 * MEDIUM) return OF_ALL;
     if (!raster_is_small(a, b, c)) return OF_BLOCKS;
     const int pixels = (r.right - r.left + 1) * (r.bottom - r.top + 1);
-    if (pixels > direct) return pixels > GROUP_MOST ? OF_BLOCKS : OF_GROUPS;
+    if (pixels > direct) return pixels > MOST_DRAWN ? OF_BLOCKS : OF_GROUPS;
     raster_set_up(&r, &a, &b, &c, area);
     return BY_THREAD;
 }
@@ -354,7 +354,7 @@ template <int SAMPLES, bool KEYS, int TEST> __global__ void __launch_bounds__(TH
     }
 }
 
-// GROUP threads, each a sample of each so many pixels.
+// DRAWERS threads, each a sample of each so many pixels.
 template <int SAMPLES, bool KEYS, int TEST> __device__ __forceinline__ void draw_group(const state &s, uint32_t t)
 {
     const modal_raster_task &task = s.task;
@@ -366,8 +366,8 @@ template <int SAMPLES, bool KEYS, int TEST> __device__ __forceinline__ void draw
     raster_set_up(&r, &a, &b, &c, raster_area(&a, &b, &c));
     const raster_edges<int32_t> e(r);
     const bool tested = is_tested<TEST>(task, t);
-    const int width = r.right - r.left + 1, down = (GROUP / SAMPLES) / width, right = (GROUP / SAMPLES) % width;
-    int x = (int)(threadIdx.x % GROUP) / SAMPLES, y = 0;
+    const int width = r.right - r.left + 1, down = (DRAWERS / SAMPLES) / width, right = (DRAWERS / SAMPLES) % width;
+    int x = (int)(threadIdx.x % DRAWERS) / SAMPLES, y = 0;
     for (; x >= width; y++) x -= width;
     for (; y <= r.bottom - r.top; x += right, y += down) {
         if (x >= width) x -= width, y++;
@@ -415,7 +415,7 @@ template <int SAMPLES, bool KEYS, int TEST> __global__ void __launch_bounds__(TI
         const int32_t *points = s.task.mesh.triangles + 3 * (int64_t)t;
         draw_tiles<SAMPLES, KEYS, TEST>(s.task, load(s.points + points[0]), load(s.points + points[1]), load(s.points + points[2]), t, 0, 1);
     }
-    for (unsigned i = (blockIdx.x * TILE * TILE + threadIdx.x) / GROUP; i < n_groups; i += gridDim.x * (TILE * TILE / GROUP))
+    for (unsigned i = (blockIdx.x * TILE * TILE + threadIdx.x) / DRAWERS; i < n_groups; i += gridDim.x * (TILE * TILE / DRAWERS))
         draw_group<SAMPLES, KEYS, TEST>(s, *listed_at(s, OF_GROUPS, i));
     for (unsigned i = 0; i < n_large; i++) {
         const uint32_t t = *listed_at(s, OF_ALL, i);

@@ -164,7 +164,7 @@ template <int SAMPLES, int HAS> __global__ void __launch_bounds__(THREADS, regis
         place(r, of, &of_x, &of_y);
         const int64_t at = (int64_t)of_y * task.width + of_x;
         float colour[3];
-        shade_item(&task, &view, at, (uint32_t)task.keys[at * SAMPLES + i], item >> 16, i, SAMPLES, HAS, colour, counts);
+        shade_item(&task, &view, {at, (uint32_t)task.keys[at * SAMPLES + i], item >> 16}, SAMPLES, HAS, colour, counts);
         for (int c = 0; c < 3; c++) colours[of * ROW + 3 * i + c] = colour[c];
     }
     if constexpr (THROUGH) {
@@ -186,8 +186,8 @@ template <int SAMPLES, int HAS> __global__ void __launch_bounds__(THREADS, regis
 #pragma unroll
         for (int i = 0; i < SAMPLES; i++) keys[i] = task.keys[pixel * SAMPLES + i];
         if ((uint32_t)keys[0] == MODAL_RASTER_NONE) shade_put_first(&task, pixel, -1, nothing, nothing);
-        shade_sum(&task, &view, pixel, keys, SAMPLES, HAS, reinterpret_cast<const float(*)[3]>(colours + me * ROW), over + (THROUGH ? me * SAMPLES : 0), limited,
-                  full, counts);
+        const shade_seen seen = {pixel, keys, reinterpret_cast<const float(*)[3]>(colours + me * ROW), over + (THROUGH ? me * SAMPLES : 0)};
+        shade_sum(&task, &view, seen, SAMPLES, HAS, limited, full, counts);
         if (task.picture)
             reinterpret_cast<uchar4 *>(task.picture)[pixel] =
                 make_uchar4(shade_srgb(limited[0]), shade_srgb(limited[1]), shade_srgb(limited[2]), 255);

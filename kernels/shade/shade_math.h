@@ -326,7 +326,7 @@ typedef struct shade_layers {
     float values[SHADE_KNOWN][4];
 } shade_layers;
 
-/* A triangle that samples `set` of a pixel see through. */
+/* A triangle that samples `set` of a pixel see, or see through. */
 typedef struct shade_layered {
     int64_t pixel;
     uint32_t triangle;
@@ -446,12 +446,21 @@ RASTER_INLINE const int32_t *shade_first_layer(const modal_shade_task *task, int
     return task->layers + (pixel - (int64_t)task->first_row * task->width) * samples;
 }
 
-/* What a pixel adds to colours: the sums of its samples' colours, as they are and limited to 1; writes the outputs that do not follow from a surface.
- * colours: of the samples of which shade_set is not 0; over: SHADE_READY: of those with layers what shade_over gives. */
-RASTER_INLINE void shade_sum(const modal_shade_task *task, const modal_raster_view *view, int64_t pixel, const uint64_t *keys, int samples, int has,
-                             const float (*colours)[3], const shade_value *over, float limited[3], float full[3],
-                             uint32_t counts[MODAL_SHADE_SOURCES])
+/* What a pixel's samples see. */
+typedef struct shade_seen {
+    int64_t pixel;
+    const uint64_t *keys;
+    const float (*colours)[3]; /* of the samples of which shade_set is not 0 */
+    const shade_value *over;   /* SHADE_READY: of the samples with layers what shade_over gives */
+} shade_seen;
+
+/* What a pixel adds to colours: the sums of its samples' colours, as they are and limited to 1; writes the outputs that do not follow from a surface. */
+RASTER_INLINE void shade_sum(const modal_shade_task *task, const modal_raster_view *view, shade_seen seen, int samples, int has, float limited[3],
+                             float full[3], uint32_t counts[MODAL_SHADE_SOURCES])
 {
+    const int64_t pixel = seen.pixel;
+    const uint64_t *keys = seen.keys;
+    const float (*colours)[3] = seen.colours;
     const int32_t *first_layer = has & SHADE_LAYERS ? shade_first_layer(task, pixel, samples) : NULL;
     const int through = first_layer && first_layer[samples] > first_layer[0];
     for (int k = 0; k < 3; k++) limited[k] = full[k] = 0.0f;
@@ -468,7 +477,7 @@ RASTER_INLINE void shade_sum(const modal_shade_task *task, const modal_raster_vi
     if (through && has & SHADE_READY) {
         const shade_value nothing = {{0.0f, 0.0f, 0.0f, 1.0f}};
         for (int i = 0; i < samples; i++) {
-            const shade_value sum = first_layer[i + 1] > first_layer[i] ? over[i] : nothing;
+            const shade_value sum = first_layer[i + 1] > first_layer[i] ? seen.over[i] : nothing;
             int first = i; /* the sample whose colour is this one's, too */
             for (int j = i - 1; j >= 0; j--) first = (uint32_t)keys[j] == (uint32_t)keys[i] ? j : first;
             shade_put_over(&sum, colours[first], limited, full);
@@ -494,15 +503,15 @@ RASTER_INLINE void shade_sum(const modal_shade_task *task, const modal_raster_vi
     }
 }
 
-/* The colour of what samples `set` of a pixel, the first of them sample i, see. Sample 0's surface is what the other outputs tell of. */
-RASTER_INLINE void shade_item(const modal_shade_task *task, const modal_raster_view *view, int64_t pixel, uint32_t t, unsigned set, int i, int samples, int has,
-                              float colour[3], uint32_t counts[MODAL_SHADE_SOURCES])
+/* The colour of what samples of a pixel see. Sample 0's surface is what the other outputs tell of. */
+RASTER_INLINE void shade_item(const modal_shade_task *task, const modal_raster_view *view, shade_layered it, int samples, int has, float colour[3],
+                              uint32_t counts[MODAL_SHADE_SOURCES])
 {
-    const shade_surface at = shade_middle(task, view, pixel, t, set, samples, has);
-    const int32_t object = shade_object(task, t);
-    shade_count(&at, set, has, counts);
-    shade_colour(task, view, t, object, &at, colour);
-    if (i == 0) shade_put_first(task, pixel, object, at.position, at.normal);
+    const shade_surface at = shade_middle(task, view, it.pixel, it.triangle, it.set, samples, has);
+    const int32_t object = shade_object(task, it.triangle);
+    shade_count(&at, it.set, has, counts);
+    shade_colour(task, view, it.triangle, object, &at, colour);
+    if (it.set & 1) shade_put_first(task, it.pixel, object, at.position, at.normal);
 }
 
 /* All of a pixel. Sums as shade_sum's; adds to counts of sources. */
@@ -516,10 +525,10 @@ RASTER_INLINE void shade_pixel(const modal_shade_task *task, const modal_raster_
         const unsigned set = shade_set(keys, samples, i);
         if (set == 0) continue;
         for (int k = 0; k < 3; k++) colours[i][k] = task->background[k];
-        if ((uint32_t)keys[i] != MODAL_RASTER_NONE) shade_item(task, view, pixel, (uint32_t)keys[i], set, i, samples, has, colours[i], counts);
+        if ((uint32_t)keys[i] != MODAL_RASTER_NONE) shade_item(task, view, (shade_layered){pixel, (uint32_t)keys[i], set}, samples, has, colours[i], counts);
     }
     if ((uint32_t)keys[0] == MODAL_RASTER_NONE) shade_put_first(task, pixel, -1, nothing, nothing);
-    shade_sum(task, view, pixel, keys, samples, has, (const float(*)[3])colours, NULL, limited, full, counts);
+    shade_sum(task, view, (shade_seen){pixel, keys, (const float(*)[3])colours, NULL}, samples, has, limited, full, counts);
 }
 
 /* Of the place that the other buffers tell of: where it is seen less where it was. */

@@ -138,7 +138,8 @@ static void check(harness *h, raster_scene *s, const modal_raster_view *view, co
     if (got.needed != needed || memcmp(got.layers, want.layers, 4 * (size_t)(n + 1)) != 0 || memcmp(got.fragments, want.fragments, 8 * (size_t)needed) != 0)
         harness_fail(h, "not the reference's lists: %lld fragments, %lld there", (long long)got.needed, (long long)needed);
     lists roomy = list(h, h->device, &there, p, 0, p->height, 3 * needed + 8); /* a GPU then walks small triangles once */
-    if (roomy.needed != needed || memcmp(roomy.layers, want.layers, 4 * (size_t)(n + 1)) != 0 || memcmp(roomy.fragments, want.fragments, 8 * (size_t)needed) != 0)
+    if (roomy.needed != needed || memcmp(roomy.layers, want.layers, 4 * (size_t)(n + 1)) != 0 ||
+        memcmp(roomy.fragments, want.fragments, 8 * (size_t)needed) != 0)
         harness_fail(h, "not the reference's lists where there is more room: %lld fragments, %lld there", (long long)roomy.needed, (long long)needed);
     if (by_triangle) check_members(h, &host, &here, p, scratch, &got);
     if (needed > 0) {
