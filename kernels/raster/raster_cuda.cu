@@ -15,7 +15,7 @@ namespace {
 constexpr int THREADS = 128, TILE = 16, MEDIUM = 256, BLOCKS_EACH = 8;
 constexpr int DRAWERS = 16, MOST_DRAWN = 512;
 // Pixels of a box that a thread draws: of those that are tested fewer, since a test takes as long as hundreds of samples.
-template <int SAMPLES, int TEST> constexpr int DIRECT = TEST ? 12 : 48 / SAMPLES;
+template <int SAMPLES, int TEST> constexpr int DIRECT = TEST ? 24 : 64 / SAMPLES;
 constexpr int BEGIN_THREADS = 256, BEGIN_EACH = 4; // blocks a multiprocessor
 constexpr int LAST = 2; // triangles at the end of a mesh, where a scene's ground is
 constexpr int64_t FIRST = 256; // bytes of the scratch before the points: the numbers of listed triangles
