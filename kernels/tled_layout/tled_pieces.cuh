@@ -95,7 +95,30 @@ done:
     return status;
 }
 
-// The lists that piece k sends by, and its special nodes.
+// All patches, those of piece k with the ones on its border first; n_border: how many these are.
+modal_status own_patches(const modal_tled_patches *p, const Cut *c, int k, Array<modal_tled_patch> *patches, int32_t *n_border,
+                         modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int32_t next = c->first_patch[k];
+    MODAL_TRY(patches->make(p->n_patches, err));
+    memcpy(patches->at, p->patches, (size_t)p->n_patches * sizeof *p->patches);
+    for (int inner = 0; inner < 2; inner++) {
+        for (int32_t i = c->first_patch[k]; i < c->first_patch[k + 1]; i++) {
+            bool is_inner = true;
+            for (int32_t j = 0; j < p->patches[i].n_places; j++) {
+                const int32_t node = p->places[p->patches[i].first_place + j].node;
+                is_inner = is_inner && !(c->pieces.at[node] & ~(1 << k)) && !c->wanted.at[node];
+            }
+            if (is_inner == inner) patches->at[next++] = p->patches[i];
+        }
+        if (!inner) *n_border = next - c->first_patch[k];
+    }
+done:
+    return status;
+}
+
+// The lists that piece k sends by, its special nodes, and nodes that it takes beside its own.
 template <class R>
 modal_status put_lists(Pieces<R> *pieces, int k, const modal_tled_patches *p, const Cut *c, const int32_t *special_of, modal_error *err)
 {
@@ -125,12 +148,17 @@ modal_status put_lists(Pieces<R> *pieces, int k, const modal_tled_patches *p, co
         MODAL_TRY(put(piece->layout, &piece->sends[to].states, list.at, n, "borders of pieces", piece->stream, err));
         piece->sends[to].n_states = (int32_t)n;
     }
+    n = 0;
+    for (int64_t i = 0; i < p->n_nodes; i++)
+        if ((c->pieces.at[i] | c->wanted.at[i]) >> k & 1 && (i < piece->first_node || i >= piece->end_node)) list.at[n++] = (int32_t)i;
+    MODAL_TRY(put(piece->layout, &piece->others, list.at, n, "borders of pieces", piece->stream, err));
+    piece->n_others = (int32_t)n;
 done:
     return status;
 }
 
 template <class R>
-modal_status new_piece(Layout<R> *l, int k, const modal_device *device, const Cut *c, const int32_t *special_of, int32_t n_special,
+modal_status new_piece(Layout<R> *l, int k, const modal_device *device, const Cut *c, int border_first, const int32_t *special_of, int32_t n_special,
                        modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -138,9 +166,12 @@ modal_status new_piece(Layout<R> *l, int k, const modal_device *device, const Cu
     const modal_tled_patches *p = &l->patches;
     const int32_t first = c->first_patch[k], end = c->first_patch[k + 1];
     Array<modal_tled_place> places;
+    Array<modal_tled_patch> patches;
     Layout<R> *own = nullptr;
     MODAL_TRY(modal_alloc_zero(&own, 1, sizeof *own, "a piece of a solid", err));
     piece->layout = own;
+    piece->first_node = c->nodes_before.at[first];
+    piece->end_node = c->nodes_before.at[end];
     own->device = *device;
     own->head = l->head;
     own->head.bytes = 0;
@@ -148,11 +179,14 @@ modal_status new_piece(Layout<R> *l, int k, const modal_device *device, const Cu
     own->elements = l->elements;
     own->way = EACH_STEP;
     MODAL_TRY(own_places(p, c, k, &places, err));
+    MODAL_TRY(own_patches(p, c, k, &patches, &piece->n_border, err));
     MODAL_TRY(modal_device_select(device, err));
-    MODAL_TRY(modal_device_stream_new(device, &piece->stream, err));
-    MODAL_TRY(modal_device_event_new(device, &piece->done, err));
+    MODAL_TRY(modal_device_stream_new_first(device, &piece->stream, err));
+    MODAL_TRY(modal_device_stream_new(device, &piece->inner, err));
+    for (modal_event **event : {&piece->done, &piece->border_done, &piece->inner_done}) MODAL_TRY(modal_device_event_new(device, event, err));
     own->patches = *p; // borrowed while the tables are put there
     own->patches.places = places.at;
+    own->patches.patches = patches.at;
     status = put_all(own, special_of, n_special, piece->stream, err);
     own->patches = modal_tled_patches{};
     MODAL_TRY(status);
@@ -163,8 +197,7 @@ modal_status new_piece(Layout<R> *l, int k, const modal_device *device, const Cu
     MODAL_TRY(take(own, &piece->viscous, own->head.viscous_bytes / (int64_t)sizeof(R), "Prony terms", err));
     own->tables.patches += first;
     own->tables.n_patches = end - first;
-    piece->first_node = c->nodes_before.at[first];
-    piece->end_node = c->nodes_before.at[end];
+    if ((!border_first && end - first < DIVIDED_PATCHES) || own->tables.n_specials > 0 || own->tables.pressure_factors) piece->n_border = end - first;
     piece->first_element = p->patches[first].first_element;
     piece->end_element = end < p->n_patches ? p->patches[end].first_element : p->n_elements;
 done:
@@ -189,7 +222,7 @@ modal_status new_pieces(Layout<R> *l, const modal_tled_layout_task *task, const 
     MODAL_TRY(modal_device_select(&l->device, err));
     MODAL_TRY(modal_device_event_new(&l->device, &l->pieces->begun, err));
     for (int k = 0; k < task->n_devices; k++) {
-        MODAL_TRY(new_piece(l, k, &task->devices[k], &c, special_of, n_special, err));
+        MODAL_TRY(new_piece(l, k, &task->devices[k], &c, task->border_first, special_of, n_special, err));
         l->head.bytes += l->pieces->all[k].layout->head.bytes;
     }
 done:

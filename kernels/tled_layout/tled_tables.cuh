@@ -150,8 +150,10 @@ template <class R> struct Layout {
 // A solid on several devices: each has all tables and arrays in its own memory, and computes a range of the patches that one device
 // would have. It moves the nodes of its patches, those on its border like every other piece that has them, and gives the others the
 // partial sums that they need. So every sum has the order that it has on one device, and results are the same bytes. A pressure that
-// follows the surface needs all corners of a face at each of them: those that a piece does not move another one sends.
-enum { MOST_PIECES = 8, PIECE_STEPS = 256 }; // steps: of a run
+// follows the surface needs all corners of a face at each of them: those that a piece does not move another one sends. A piece's patches
+// on its border are its first ones, and go first, so that what others need is on its way while the rest is computed, where that takes longer
+// than a host needs to queue two launches instead of one.
+enum { MOST_PIECES = 8, PIECE_STEPS = 256, DIVIDED_PATCHES = 2000 }; // steps: of a run; patches: of a piece whose border goes first
 
 // What another piece needs: partial sums, in order, and where nodes are that it does not move, as numbers of vectors in `state`.
 struct Sends {
@@ -161,11 +163,14 @@ struct Sends {
 
 template <class R> struct Piece {
     Layout<R> *layout;                  // its tables have this piece's patches and special nodes alone
+    int32_t n_border;                   // its first patches: those that wait for other pieces or give them something; or all
     int32_t first_node, end_node;       // whose first patch is here: their motion is the piece's to give
+    const int32_t *others;              // nodes of its patches, or of faces on them, that are not among those
+    int32_t n_others;
     int64_t first_element, end_element; // of `elements`
     Sends sends[MOST_PIECES];           // by piece
-    modal_stream *stream;
-    modal_event *done;
+    modal_stream *stream, *inner;       // of the border and all else; of the other patches
+    modal_event *done, *border_done, *inner_done;
     double *gravity, *signals;          // of a run: [PIECE_STEPS, 3], [PIECE_STEPS + 1, n_signals]
     modal_tled_watch *watch;
     R *viscous;                         // all of them; those of its elements are up to date

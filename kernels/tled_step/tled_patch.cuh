@@ -142,7 +142,7 @@ __global__ void take_state(const __grid_constant__ Tables<R> t, const Vector4<R>
                            Vector4<R> *state, Stop *stop, const modal_tled_watch *watch)
 {
     const int i = t.first_node + blockIdx.x * blockDim.x + threadIdx.x;
-    if (i == 0) *stop = Stop{0, watch->step < 0, ~0ull};
+    if (i == t.first_node) *stop = Stop{0, watch->step < 0, ~0ull};
     if (i < t.n_nodes) store_motion(state, i, Motion<R>{u[t.nodes[i]], d[t.nodes[i]]});
 }
 

@@ -5,12 +5,23 @@
 // Step i of a piece reads partial sums i % 2 and writes the others; then it sends what other pieces need, and waits for what they
 // send. It has waited for their step i - 1 before, which was the last to read the sums that it writes into: none is overwritten
 // before it is read. Likewise where nodes are: step i reads states i % 2 and writes the others.
+//
+// Patches of the border have a stream of their own whose blocks go first, so that their sums are sent, and those of other pieces come, beside
+// the other patches of the same step. Either stream waits for the other one's step i - 1.
 
 // Numbers `list` of one piece's array into another one's.
 template <class T> __global__ void send_listed(const int32_t *list, int n, const T *from, T *to)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) to[list[i]] = from[list[i]];
+}
+
+// Where nodes `list` are, as take_state.
+template <class R>
+__global__ void take_listed(const __grid_constant__ Tables<R> t, const int32_t *list, int n, const Vector4<R> *u, const Vector4<R> *d, Vector4<R> *state)
+{
+    const int k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < n) store_motion(state, list[k], Motion<R>{u[t.nodes[list[k]]], d[t.nodes[list[k]]]});
 }
 
 template <class T> modal_status send(const int32_t *list, int n, const T *from, T *to, modal_stream *stream, modal_error *err)
@@ -73,6 +84,35 @@ done:
 template <class R> Vector4<R> *partial_sums(const Layout<R> *l, int parity) { return l->partial[parity]; }
 template <class R> R *volume_changes(const Layout<R> *l, int) { return l->tables.changes; }
 
+// Patches [first, end) of a piece.
+template <class R> Layout<R> patches_of(const Piece<R> *piece, int32_t first, int32_t end)
+{
+    Layout<R> some = *piece->layout;
+    some.tables.patches += first;
+    some.tables.n_patches = end - first;
+    return some;
+}
+
+// The forces of a piece's patches, which move their nodes where MOVES; of the border in its stream, of the others in theirs.
+template <int MOVES, class R> modal_status launch_piece(Piece<R> *piece, const Step<R> &s, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_device *device = &piece->layout->device;
+    const int32_t n = piece->layout->tables.n_patches;
+    const Layout<R> border = patches_of(piece, 0, piece->n_border), inner = patches_of(piece, piece->n_border, n);
+    const bool divided = piece->n_border < n;
+    if (divided) MODAL_TRY(modal_device_stream_wait_event(device, piece->stream, piece->inner_done, err));
+    if (divided) MODAL_TRY(modal_device_stream_wait_event(device, piece->inner, piece->border_done, err));
+    MODAL_TRY(launch<MOVES>(&border, s, stream_of(piece->stream), err));
+    if (divided) {
+        MODAL_TRY(modal_device_event_record(device, piece->border_done, piece->stream, err));
+        MODAL_TRY(launch<MOVES>(&inner, s, stream_of(piece->inner), err));
+        MODAL_TRY(modal_device_event_record(device, piece->inner_done, piece->inner, err));
+    }
+done:
+    return status;
+}
+
 // Of all pieces: where the nodes go, if MOVES, into states `parity`, and the forces there, into partial sums `parity` of every piece that
 // needs them.
 template <int MOVES, class R> modal_status pieces_forces(Pieces<R> *all, const Step<R> *steps, int parity, modal_error *err)
@@ -84,7 +124,7 @@ template <int MOVES, class R> modal_status pieces_forces(Pieces<R> *all, const S
         MODAL_TRY(modal_device_select(&piece->layout->device, err));
         if (MOVES) MODAL_TRY(launch_specials(piece->layout, steps[k], stream_of(piece->stream), err));
         if (averages) MODAL_TRY(launch_changes<MOVES>(piece->layout, steps[k], stream_of(piece->stream), err));
-        else MODAL_TRY(launch<MOVES>(piece->layout, steps[k], stream_of(piece->stream), err));
+        else MODAL_TRY(launch_piece<MOVES>(piece, steps[k], err));
     }
     if (averages) MODAL_TRY((exchange<R, R>(all, volume_changes<R>, 0, 0, err)));
     for (int k = 0; k < all->n && averages; k++) {
@@ -111,6 +151,15 @@ template <class R> modal_status copy_terms(const Piece<R> *piece, void *task, in
                              "tled_step: Prony terms of a piece", err);
 }
 
+// A piece's tables, of the nodes whose motion is its to give.
+template <class R> Tables<R> own_nodes(const Piece<R> *piece)
+{
+    Tables<R> own = piece->layout->tables;
+    own.first_node = piece->first_node;
+    own.n_nodes = piece->end_node;
+    return own;
+}
+
 // What a piece needs of the task for steps [k, k + n): the state, gravity, signals, terms.
 template <class R>
 modal_status piece_begin(Piece<R> *piece, const modal_tled_step_task *task, int64_t k, int64_t n, Step<R> *s, modal_error *err)
@@ -119,6 +168,7 @@ modal_status piece_begin(Piece<R> *piece, const modal_tled_step_task *task, int6
     Layout<R> *own = piece->layout;
     const Tables<R> &t = own->tables;
     const cudaStream_t stream = stream_of(piece->stream);
+    const Vector4<R> *u = (const Vector4<R> *)task->u, *d = (const Vector4<R> *)task->d;
     s->stop = own->stop;
     s->watch = piece->watch;
     s->from = own->state[0];
@@ -136,8 +186,12 @@ modal_status piece_begin(Piece<R> *piece, const modal_tled_step_task *task, int6
         MODAL_TRY(modal_cuda::launch(set_decays<R>, (t.n_materials * MODAL_TLED_TERMS + 63) / 64, 64, stream,
                                      "tled_step: Prony terms", err, t, task->step, task->before));
     }
-    MODAL_TRY(modal_cuda::launch(take_state<R>, (t.n_nodes + REDUCE - 1) / REDUCE, REDUCE, stream, "tled_step: state", err, t,
-                                 (const Vector4<R> *)task->u, (const Vector4<R> *)task->d, own->state[0], own->stop, task->watch));
+    MODAL_TRY(modal_cuda::launch(take_state<R>, piece->end_node > piece->first_node ? (piece->end_node - piece->first_node + REDUCE - 1) / REDUCE : 1, REDUCE,
+                                 stream, "tled_step: state", err, own_nodes(piece), u, d, own->state[0], own->stop, task->watch));
+    if (piece->n_others > 0)
+        MODAL_TRY(modal_cuda::launch(take_listed<R>, (piece->n_others + REDUCE - 1) / REDUCE, REDUCE, stream, "tled_step: state", err, t,
+                                     piece->others, piece->n_others, u, d, own->state[0]));
+    MODAL_TRY(modal_device_event_record(&own->device, piece->border_done, piece->stream, err));
 done:
     return status;
 }
@@ -161,14 +215,12 @@ template <class R>
 modal_status piece_end(const Piece<R> *piece, const modal_tled_step_task *task, const Step<R> &s, Vector4<R> *forces, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    Tables<R> own = piece->layout->tables; // of the nodes that are its own to give
     const int n = piece->end_node - piece->first_node;
-    own.first_node = piece->first_node;
-    own.n_nodes = piece->end_node;
     MODAL_TRY(modal_device_select(&piece->layout->device, err));
+    MODAL_TRY(modal_device_stream_wait_event(&piece->layout->device, piece->stream, piece->inner_done, err));
     if (n > 0)
         MODAL_TRY(modal_cuda::launch(last_step<R>, (n + REDUCE - 1) / REDUCE, REDUCE, stream_of(piece->stream),
-                                     "tled_step: last step", err, own, s, (Vector4<R> *)task->u, (Vector4<R> *)task->d, forces));
+                                     "tled_step: last step", err, own_nodes(piece), s, (Vector4<R> *)task->u, (Vector4<R> *)task->d, forces));
     MODAL_TRY(copy_terms(piece, task->viscous, 1, err));
     MODAL_TRY(modal_device_event_record(&piece->layout->device, piece->done, piece->stream, err));
 done:
