@@ -54,9 +54,9 @@ static modal_status host_fill(void *to, unsigned char byte, int64_t bytes, modal
     return MODAL_OK;
 }
 
-static modal_status host_stream_new(modal_stream **stream, int first, modal_error *err)
+static modal_status host_stream_new(modal_stream **stream, modal_error *err)
 {
-    (void)first, (void)err;
+    (void)err;
     *stream = NULL;
     return MODAL_OK;
 }
@@ -212,12 +212,7 @@ modal_status modal_device_fill(const modal_device *device, void *to, unsigned ch
 modal_status modal_device_stream_new(const modal_device *device, modal_stream **stream,
                                      modal_error *err)
 {
-    return device->interface->stream_new(stream, 0, err);
-}
-
-modal_status modal_device_stream_new_first(const modal_device *device, modal_stream **stream, modal_error *err)
-{
-    return device->interface->stream_new(stream, 1, err);
+    return device->interface->stream_new(stream, err);
 }
 
 void modal_device_stream_delete(const modal_device *device, modal_stream **stream)

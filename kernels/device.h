@@ -56,8 +56,6 @@ modal_status modal_device_copy(const modal_device *device, void *to, const void 
 /* A stream runs its work in order. The delete functions set the pointer to NULL and accept NULL. */
 modal_status modal_device_stream_new(const modal_device *device, modal_stream **stream,
                                      modal_error *err);
-/* Its launches' blocks go before those of other streams that wait for room, too. */
-modal_status modal_device_stream_new_first(const modal_device *device, modal_stream **stream, modal_error *err);
 void modal_device_stream_delete(const modal_device *device, modal_stream **stream);
 modal_status modal_device_stream_wait(const modal_device *device, modal_stream *stream,
                                       modal_error *err); /* until all its work is done */

@@ -88,13 +88,12 @@ modal_status cuda_fill(void *to, unsigned char byte, int64_t bytes, modal_stream
     return modal_cuda_status(cudaMemsetAsync(to, byte, (size_t)bytes, (cudaStream_t)stream), "fill", err);
 }
 
-modal_status cuda_stream_new(modal_stream **stream, int first, modal_error *err)
+modal_status cuda_stream_new(modal_stream **stream, modal_error *err)
 {
-    int least = 0, greatest = 0; // the greatest priority is the lowest number
     *stream = nullptr;
-    const modal_status status = modal_cuda_status(cudaDeviceGetStreamPriorityRange(&least, &greatest), "new stream", err);
-    if (status != MODAL_OK) return status;
-    return modal_cuda_status(cudaStreamCreateWithPriority((cudaStream_t *)stream, cudaStreamNonBlocking, first ? greatest : least), "new stream", err);
+    return modal_cuda_status(
+        cudaStreamCreateWithFlags((cudaStream_t *)stream, cudaStreamNonBlocking), "new stream",
+        err);
 }
 
 void cuda_stream_delete(modal_stream *stream) { cudaStreamDestroy((cudaStream_t)stream); }

@@ -22,7 +22,7 @@ typedef struct modal_device_interface {
     modal_status (*copy_out)(void *, const void *, int64_t, modal_stream *, modal_error *);
     modal_status (*copy)(void *, const void *, int64_t, modal_stream *, modal_error *);
     modal_status (*fill)(void *, unsigned char, int64_t, modal_stream *, modal_error *);
-    modal_status (*stream_new)(modal_stream **, int first, modal_error *);
+    modal_status (*stream_new)(modal_stream **, modal_error *);
     void (*stream_delete)(modal_stream *);
     modal_status (*stream_wait)(modal_stream *, modal_error *);
     modal_status (*event_new)(modal_event **, modal_error *);

@@ -33,10 +33,8 @@ template <class R> void free_pieces(Layout<R> *l)
         Piece<R> *piece = &l->pieces->all[k];
         if (!piece->layout) continue;
         if (modal_device_select(&piece->layout->device, &ignored) == MODAL_OK) {
-            for (modal_event **event : {&piece->done, &piece->border_done, &piece->inner_done})
-                modal_device_event_delete(&piece->layout->device, event);
-            modal_device_stream_delete(&piece->layout->device, &piece->inner);
-            modal_device_stream_delete(&piece->layout->device, &piece->stream);
+            modal_device_event_delete(&piece->layout->device, &piece->done);
+            if (piece->owns_stream) modal_device_stream_delete(&piece->layout->device, &piece->stream);
         }
         free_layout<R>(&piece->layout->head);
     }

@@ -95,24 +95,88 @@ done:
     return status;
 }
 
-// All patches, those of piece k with the ones on its border first; n_border: how many these are.
-modal_status own_patches(const modal_tled_patches *p, const Cut *c, int k, Array<modal_tled_patch> *patches, int32_t *n_border,
-                         modal_error *err)
+// All patches, those of piece k with the ones on its border first. numbers: [its patches] which they were.
+modal_status own_patches(const modal_tled_patches *p, const Cut *c, int k, Array<modal_tled_patch> *patches, Array<int32_t> *numbers, modal_error *err)
 {
     modal_status status = MODAL_OK;
     int32_t next = c->first_patch[k];
     MODAL_TRY(patches->make(p->n_patches, err));
+    MODAL_TRY(numbers->make(c->first_patch[k + 1] - c->first_patch[k], err));
     memcpy(patches->at, p->patches, (size_t)p->n_patches * sizeof *p->patches);
     for (int inner = 0; inner < 2; inner++) {
         for (int32_t i = c->first_patch[k]; i < c->first_patch[k + 1]; i++) {
             bool is_inner = true;
             for (int32_t j = 0; j < p->patches[i].n_places; j++) {
                 const int32_t node = p->places[p->patches[i].first_place + j].node;
-                is_inner = is_inner && !(c->pieces.at[node] & ~(1 << k)) && !c->wanted.at[node];
+                is_inner = is_inner && !(c->pieces.at[node] & ~(1 << k));
             }
-            if (is_inner == inner) patches->at[next++] = p->patches[i];
+            if (is_inner != inner) continue;
+            numbers->at[next - c->first_patch[k]] = i;
+            patches->at[next++] = p->patches[i];
         }
-        if (!inner) *n_border = next - c->first_patch[k];
+    }
+done:
+    return status;
+}
+
+// What piece k's patches wait for and what they give other pieces, in their own order, by their numbers among all.
+template <class R>
+modal_status put_borders(Piece<R> *piece, int k, const modal_tled_patches *p, const Cut *c, const modal_tled_near *near, const Array<int32_t> &numbers,
+                         modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    Layout<R> *own = piece->layout;
+    Tables<R> *t = &own->tables;
+    const int32_t n = c->first_patch[k + 1] - c->first_patch[k];
+    Array<int32_t> lists, first, sums;
+    Array<uint8_t> to;
+    int64_t n_sums = 0;
+    MODAL_TRY(lists.make((int64_t)near->most * n, err));
+    MODAL_TRY(first.make((int64_t)n + 1, err));
+    for (int pass = 0; pass < 2; pass++) { // counted, written
+        if (pass == 1) MODAL_TRY(sums.make(n_sums, err));
+        if (pass == 1) MODAL_TRY(to.make(n_sums, err));
+        n_sums = 0;
+        for (int32_t i = 0; i < n; i++) {
+            const modal_tled_patch *patch = &p->patches[numbers.at[i]];
+            first.at[i] = (int32_t)n_sums;
+            for (int32_t j = 0; j < patch->n_places; j++) {
+                const modal_tled_place *place = &p->places[patch->first_place + j];
+                const uint8_t others = (uint8_t)(c->pieces.at[place->node] & ~(1 << k));
+                if (others && pass == 1) sums.at[n_sums] = place->own_sum, to.at[n_sums] = others;
+                n_sums += others != 0;
+            }
+        }
+        first.at[n] = (int32_t)n_sums;
+    }
+    for (int32_t i = 0; i < n; i++)
+        memcpy(lists.at + (int64_t)near->most * i, near->lists + (int64_t)near->most * numbers.at[i], (size_t)near->most * sizeof *lists.at);
+    t->most_near = near->most;
+    MODAL_TRY(put(own, &t->near, lists.at, (int64_t)near->most * n, "neighbours of patches", piece->stream, err));
+    MODAL_TRY(put(own, &t->numbers, numbers.at, n, "neighbours of patches", piece->stream, err));
+    MODAL_TRY(put(own, &t->border_first, first.at, (int64_t)n + 1, "borders of pieces", piece->stream, err));
+    MODAL_TRY(put(own, &t->border_sums, sums.at, n_sums, "borders of pieces", piece->stream, err));
+    MODAL_TRY(put(own, &t->border_to, to.at, n_sums, "borders of pieces", piece->stream, err));
+    MODAL_TRY(take(own, &t->marks, p->n_patches, "neighbours of patches", err));
+    MODAL_TRY(modal_device_fill(&own->device, t->marks, 0, (int64_t)sizeof *t->marks * p->n_patches, piece->stream, err));
+done:
+    return status;
+}
+
+// Every piece's sums and marks, for every other one. Marks are 0 before anybody may give one.
+template <class R> modal_status put_peers(Pieces<R> *all, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    Peer<R> peers[MOST_PIECES];
+    for (int k = 0; k < all->n; k++) {
+        const Layout<R> *own = all->all[k].layout;
+        peers[k] = {{own->partial[0], own->partial[1]}, own->tables.marks};
+    }
+    for (int k = 0; k < all->n; k++) {
+        Layout<R> *own = all->all[k].layout;
+        MODAL_TRY(modal_device_select(&own->device, err));
+        MODAL_TRY(put(own, &own->tables.peers, peers, all->n, "borders of pieces", all->all[k].stream, err));
+        MODAL_TRY(modal_device_stream_wait(&own->device, all->all[k].stream, err));
     }
 done:
     return status;
@@ -158,8 +222,8 @@ done:
 }
 
 template <class R>
-modal_status new_piece(Layout<R> *l, int k, const modal_device *device, const Cut *c, int border_first, const int32_t *special_of, int32_t n_special,
-                       modal_error *err)
+modal_status new_piece(Layout<R> *l, int k, const modal_device *device, const Cut *c, const modal_tled_near *near, const int32_t *special_of,
+                       int32_t n_special, modal_error *err)
 {
     modal_status status = MODAL_OK;
     Piece<R> *piece = &l->pieces->all[k];
@@ -167,6 +231,7 @@ modal_status new_piece(Layout<R> *l, int k, const modal_device *device, const Cu
     const int32_t first = c->first_patch[k], end = c->first_patch[k + 1];
     Array<modal_tled_place> places;
     Array<modal_tled_patch> patches;
+    Array<int32_t> numbers;
     Layout<R> *own = nullptr;
     MODAL_TRY(modal_alloc_zero(&own, 1, sizeof *own, "a piece of a solid", err));
     piece->layout = own;
@@ -179,11 +244,13 @@ modal_status new_piece(Layout<R> *l, int k, const modal_device *device, const Cu
     own->elements = l->elements;
     own->way = EACH_STEP;
     MODAL_TRY(own_places(p, c, k, &places, err));
-    MODAL_TRY(own_patches(p, c, k, &patches, &piece->n_border, err));
+    MODAL_TRY(own_patches(p, c, k, &patches, &numbers, err));
     MODAL_TRY(modal_device_select(device, err));
-    MODAL_TRY(modal_device_stream_new_first(device, &piece->stream, err));
-    MODAL_TRY(modal_device_stream_new(device, &piece->inner, err));
-    for (modal_event **event : {&piece->done, &piece->border_done, &piece->inner_done}) MODAL_TRY(modal_device_event_new(device, event, err));
+    for (int other = 0; other < k; other++)
+        if (l->pieces->all[other].layout->device.ordinal == device->ordinal) piece->stream = l->pieces->all[other].stream;
+    piece->owns_stream = !piece->stream;
+    if (piece->owns_stream) MODAL_TRY(modal_device_stream_new(device, &piece->stream, err));
+    MODAL_TRY(modal_device_event_new(device, &piece->done, err));
     own->patches = *p; // borrowed while the tables are put there
     own->patches.places = places.at;
     own->patches.patches = patches.at;
@@ -198,7 +265,7 @@ modal_status new_piece(Layout<R> *l, int k, const modal_device *device, const Cu
     own->tables.patches += first;
     own->tables.places += (int64_t)first * own->tables.most_places;
     own->tables.n_patches = end - first;
-    if ((!border_first && end - first < DIVIDED_PATCHES) || own->tables.n_specials > 0 || own->tables.pressure_factors) piece->n_border = end - first;
+    if (l->pieces->by_marks) MODAL_TRY(put_borders(piece, k, p, c, near, numbers, err));
     piece->first_element = p->patches[first].first_element;
     piece->end_element = end < p->n_patches ? p->patches[end].first_element : p->n_elements;
 done:
@@ -210,6 +277,7 @@ modal_status new_pieces(Layout<R> *l, const modal_tled_layout_task *task, const 
 {
     modal_status status = MODAL_OK;
     modal_error ignored = {};
+    modal_tled_near near = {};
     Cut c;
     if (task->n_devices > MOST_PIECES) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%d devices are too many, %d", task->n_devices, (int)MOST_PIECES);
     if (l->patches.n_patches < task->n_devices) goto done; // nothing to share
@@ -222,11 +290,16 @@ modal_status new_pieces(Layout<R> *l, const modal_tled_layout_task *task, const 
     l->pieces->n = task->n_devices;
     MODAL_TRY(modal_device_select(&l->device, err));
     MODAL_TRY(modal_device_event_new(&l->device, &l->pieces->begun, err));
-    for (int k = 0; k < task->n_devices; k++) {
-        MODAL_TRY(new_piece(l, k, &task->devices[k], &c, task->border_first, special_of, n_special, err));
-        l->head.bytes += l->pieces->all[k].layout->head.bytes;
+    if (n_special == 0 && !l->tables.pressure_factors) {
+        MODAL_TRY(modal_tled_near_make(&near, &l->patches, err));
+        l->pieces->by_marks = near.most <= MOST_NEAR;
+        l->tag = 1;
     }
+    for (int k = 0; k < task->n_devices; k++) MODAL_TRY(new_piece(l, k, &task->devices[k], &c, &near, special_of, n_special, err));
+    if (l->pieces->by_marks) MODAL_TRY(put_peers(l->pieces, err));
+    for (int k = 0; k < task->n_devices; k++) l->head.bytes += l->pieces->all[k].layout->head.bytes;
 done:
+    modal_tled_near_free(&near);
     if (modal_device_select(&l->device, &ignored) != MODAL_OK && status == MODAL_OK)
         status = modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot be selected", l->device.name);
     return status;

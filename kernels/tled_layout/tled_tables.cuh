@@ -50,6 +50,12 @@ struct Stop {
     unsigned long long key; // step of the task << 32 | element
 };
 
+// Where a piece's partial sums and marks are, for the others.
+template <class R> struct Peer {
+    Vector4<R> *partial[2];
+    uint32_t *marks;
+};
+
 // Nodes are in the patches' order here.
 template <class R> struct Tables {
     const modal_tled_patch *patches;
@@ -94,6 +100,12 @@ template <class R> struct Tables {
     // Where patches wait for their neighbours (tled_patch.cuh), else NULL.
     const int32_t *near;             // [n_patches, most_near] as modal_tled_near
     uint32_t *marks;                 // [n_patches] of the last launch that has all of a patch's nodes and sums
+    // Of a piece (Pieces, below), whose marks are of all pieces' patches.
+    const int32_t *numbers;          // [n_patches] its patches, among all; NULL: 0, 1, ...
+    const int32_t *border_first;     // [n_patches + 1] in the next two
+    const int32_t *border_sums;      // the numbers of partial sums that other pieces need, by patch
+    const uint8_t *border_to;        // bit k: piece k does
+    const Peer<R> *peers;            // [pieces], or NULL where there is one device
     int64_t n_elements;              // of `elements`
     int32_t n_materials, n_contacts;
     int64_t n_touching;
@@ -153,11 +165,13 @@ template <class R> struct Layout {
 
 // A solid on several devices: each has all tables and arrays in its own memory, and computes a range of the patches that one device
 // would have. It moves the nodes of its patches, those on its border like every other piece that has them, and gives the others the
-// partial sums that they need. So every sum has the order that it has on one device, and results are the same bytes. A pressure that
-// follows the surface needs all corners of a face at each of them: those that a piece does not move another one sends. A piece's patches
-// on its border are its first ones, and go first, so that what others need is on its way while the rest is computed, where that takes longer
-// than a host needs to queue two launches instead of one.
-enum { MOST_PIECES = 8, PIECE_STEPS = 256, DIVIDED_PATCHES = 2000 }; // steps: of a run; patches: of a piece whose border goes first
+// partial sums that they need. So every sum has the order that it has on one device, and results are the same bytes. A piece's patches
+// on its border are its first ones, so that what others need is on its way while the rest is computed.
+//
+// Where patches can wait for their neighbours' marks (tled_patch.cuh), they wait for those of other pieces, too, and write sums and marks into
+// the others' memory themselves. Else, where nodes are special or materials average, kernels of their own send what others need after each
+// step, and a pressure that follows the surface needs all corners of a face at each of them: those that a piece does not move another one sends.
+enum { MOST_PIECES = 8, PIECE_STEPS = 256 }; // steps: of a run
 
 // What another piece needs: partial sums, in order, and where nodes are that it does not move, as numbers of vectors in `state`.
 struct Sends {
@@ -167,14 +181,14 @@ struct Sends {
 
 template <class R> struct Piece {
     Layout<R> *layout;                  // its tables have this piece's patches and special nodes alone
-    int32_t n_border;                   // its first patches: those that wait for other pieces or give them something; or all
     int32_t first_node, end_node;       // whose first patch is here: their motion is the piece's to give
     const int32_t *others;              // nodes of its patches, or of faces on them, that are not among those
     int32_t n_others;
     int64_t first_element, end_element; // of `elements`
     Sends sends[MOST_PIECES];           // by piece
-    modal_stream *stream, *inner;       // of the border and all else; of the other patches
-    modal_event *done, *border_done, *inner_done;
+    modal_stream *stream;               // of its device: pieces of the same one have the same
+    bool owns_stream;
+    modal_event *done;
     double *gravity, *signals;          // of a run: [PIECE_STEPS, 3], [PIECE_STEPS + 1, n_signals]
     modal_tled_watch *watch;
     R *viscous;                         // all of them; those of its elements are up to date
@@ -182,6 +196,7 @@ template <class R> struct Piece {
 
 template <class R> struct Pieces {
     int n;
+    bool by_marks; // patches wait for those of other pieces
     modal_event *begun;
     Piece<R> all[MOST_PIECES];
 };

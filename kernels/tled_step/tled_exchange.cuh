@@ -63,6 +63,23 @@ __device__ __forceinline__ void wait_for_mark(const uint32_t *mark, uint32_t val
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
 }
 
+// The same between devices, a mark in another one's memory.
+__device__ __forceinline__ void give_peer_mark(uint32_t *mark, uint32_t value)
+{
+    asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(mark), "r"(value) : "memory");
+}
+
+__device__ __forceinline__ void wait_for_peer_mark(const uint32_t *mark, uint32_t value)
+{
+    uint32_t seen;
+    for (;;) {
+        asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(seen) : "l"(mark) : "memory");
+        if ((int32_t)(seen - value) >= 0) break;
+        asm volatile("nanosleep.u32 20;");
+    }
+    asm volatile("fence.acq_rel.sys;" ::: "memory");
+}
+
 // Within a cluster: straight into the other block's shared memory.
 __device__ __forceinline__ uint32_t address_in(const void *shared, uint32_t rank)
 {

@@ -23,6 +23,7 @@ template <class R> struct Step {
     int32_t number;           // of the state whose forces are computed, from `first` on
     int gives_marks, waits_for_marks; // each patch, when it is done; for those of the launch before, instead of all of it
     uint32_t mark;            // this launch's, one more than that of the one before
+    int parity;               // which of a piece's partial sums next_forces are
     Stop *stop;
     modal_tled_watch *watch;
     R *viscous;

@@ -10,6 +10,9 @@
 // that or ended. So a block waits for blocks alone that are on a multiprocessor or gone, however many fit, and of the earliest step's none waits.
 //   Nothing is overwritten before it is read: step i writes states and sums that step i - 1 has read, those of a patch's nodes by patches near
 // it alone; these have given step i - 1's mark, after their reading.
+//   Pieces of a solid on several devices wait for patches of other pieces the same way. Steps are queued step by step, all pieces' i before
+// anybody's i + 1, those of one device in one stream: so a block of step i begins only when all blocks of step i - 1 of its own device have, and those
+// of other devices need nothing of step i to do so.
 //   Whoever waits for the end of the last launch has all: each of its blocks has seen the mark of the same patch's step before, that block's last
 // deed, and so back to the first launch, which waits for all before it.
 #ifndef MODAL_KERNELS_TLED_PATCH_CUH
@@ -113,6 +116,23 @@ __device__ __forceinline__ void keep(double &at, uint32_t n) { at = n; }
 __device__ __forceinline__ uint32_t kept(float at) { return __float_as_uint(at); }
 __device__ __forceinline__ uint32_t kept(double at) { return (uint32_t)at; }
 
+// What other pieces need of a patch: its partial sums of their nodes, then its mark. After a barrier behind the sums.
+template <class R> __device__ __forceinline__ void give_peers(const Tables<R> &t, const Step<R> &s)
+{
+    const int first = t.border_first[blockIdx.x], end = t.border_first[blockIdx.x + 1];
+    if (first == end) return;
+    unsigned all = 0;
+    for (int i = first + threadIdx.x; i < end; i += blockDim.x) {
+        const int sum = t.border_sums[i];
+        const Vector4<R> f = s.next_forces[sum];
+        const unsigned to = t.border_to[i];
+        all |= to;
+        for (unsigned left = to; left; left &= left - 1) t.peers[__ffs((int)left) - 1].partial[s.parity][sum] = f;
+    }
+    for (unsigned k = 0; k < MOST_PIECES; k++) // also the barrier behind them
+        if (__syncthreads_or((int)(all >> k & 1)) && threadIdx.x == 0) give_peer_mark(t.peers[k].marks + t.numbers[blockIdx.x], s.mark);
+}
+
 // MOVES 0: forces only, at where the nodes are. What no step changes is on its way into shared memory before the step before has
 // ended, as far as `stages_of` says. Where sums go waits in the fourth words of positions, which elements do not read, but where those are pressures.
 template <int MOVES, int ELEMENTS, int LAW, bool ONE, class R, int THREADS, int BLOCKS>
@@ -149,7 +169,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     for (int j = threadIdx.x; j < patch.n_bases; j += THREADS) b.bases[j] = t.bases[patch.first_base + j];
     const Now<R> now = now_of(s, t.n_signals, 0); // of the task's arrays, which are there before its first step
     if (by_mark) {
-        if (near >= 0) wait_for_mark(t.marks + near, s.mark - 1);
+        if (near >= 0) t.peers ? wait_for_peer_mark(t.marks + near, s.mark - 1) : wait_for_mark(t.marks + near, s.mark - 1);
         __syncthreads();
     } else {
         modal_cuda::wait_for_previous();
@@ -181,7 +201,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
     if (s.gives_marks) {
         __syncthreads();
-        if (threadIdx.x == 0) give_mark(t.marks + blockIdx.x, s.mark);
+        if (t.peers) give_peers(t, s);
+        if (threadIdx.x == 0) give_mark(t.marks + (t.numbers ? t.numbers[blockIdx.x] : (int)blockIdx.x), s.mark);
     }
 }
 

@@ -6,8 +6,8 @@
 // send. It has waited for their step i - 1 before, which was the last to read the sums that it writes into: none is overwritten
 // before it is read. Likewise where nodes are: step i reads states i % 2 and writes the others.
 //
-// Patches of the border have a stream of their own whose blocks go first, so that their sums are sent, and those of other pieces come, beside
-// the other patches of the same step. Either stream waits for the other one's step i - 1.
+// Where patches wait for one another (by_marks), their kernel sends and waits, patch by patch: nothing is between two steps. Else kernels of
+// their own send after a step, and events are waited for.
 
 // Numbers `list` of one piece's array into another one's.
 template <class T> __global__ void send_listed(const int32_t *list, int n, const T *from, T *to)
@@ -57,6 +57,18 @@ __global__ void merge_turned(const Turned t, modal_tled_watch *watch)
 
 inline cudaStream_t stream_of(modal_stream *stream) { return (cudaStream_t)stream; }
 
+// Each piece, for those that send it anything, which have recorded `done`.
+template <class R> modal_status wait_for_others(Pieces<R> *all, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    for (int k = 0; k < all->n; k++)
+        for (int from = 0; from < all->n; from++)
+            if (from != k && meet(all, k, from))
+                MODAL_TRY(modal_device_stream_wait_event(&all->all[k].layout->device, all->all[k].stream, all->all[from].done, err));
+done:
+    return status;
+}
+
 // moved: where nodes are is sent, too.
 template <class R, class T>
 modal_status exchange(Pieces<R> *all, T *(*array)(const Layout<R> *, int), int parity, int moved, modal_error *err)
@@ -73,46 +85,13 @@ modal_status exchange(Pieces<R> *all, T *(*array)(const Layout<R> *, int), int p
         }
         MODAL_TRY(modal_device_event_record(&piece->layout->device, piece->done, piece->stream, err));
     }
-    for (int k = 0; k < all->n; k++)
-        for (int from = 0; from < all->n; from++)
-            if (from != k && meet(all, k, from))
-                MODAL_TRY(modal_device_stream_wait_event(&all->all[k].layout->device, all->all[k].stream, all->all[from].done, err));
+    MODAL_TRY(wait_for_others(all, err));
 done:
     return status;
 }
 
 template <class R> Vector4<R> *partial_sums(const Layout<R> *l, int parity) { return l->partial[parity]; }
 template <class R> R *volume_changes(const Layout<R> *l, int) { return l->tables.changes; }
-
-// Patches [first, end) of a piece.
-template <class R> Layout<R> patches_of(const Piece<R> *piece, int32_t first, int32_t end)
-{
-    Layout<R> some = *piece->layout;
-    some.tables.patches += first;
-    some.tables.places += (int64_t)first * some.tables.most_places;
-    some.tables.n_patches = end - first;
-    return some;
-}
-
-// The forces of a piece's patches, which move their nodes where MOVES; of the border in its stream, of the others in theirs.
-template <int MOVES, class R> modal_status launch_piece(Piece<R> *piece, const Step<R> &s, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    const modal_device *device = &piece->layout->device;
-    const int32_t n = piece->layout->tables.n_patches;
-    const Layout<R> border = patches_of(piece, 0, piece->n_border), inner = patches_of(piece, piece->n_border, n);
-    const bool divided = piece->n_border < n;
-    if (divided) MODAL_TRY(modal_device_stream_wait_event(device, piece->stream, piece->inner_done, err));
-    if (divided) MODAL_TRY(modal_device_stream_wait_event(device, piece->inner, piece->border_done, err));
-    MODAL_TRY(launch<MOVES>(&border, s, stream_of(piece->stream), err));
-    if (divided) {
-        MODAL_TRY(modal_device_event_record(device, piece->border_done, piece->stream, err));
-        MODAL_TRY(launch<MOVES>(&inner, s, stream_of(piece->inner), err));
-        MODAL_TRY(modal_device_event_record(device, piece->inner_done, piece->inner, err));
-    }
-done:
-    return status;
-}
 
 // Of all pieces: where the nodes go, if MOVES, into states `parity`, and the forces there, into partial sums `parity` of every piece that
 // needs them.
@@ -125,7 +104,7 @@ template <int MOVES, class R> modal_status pieces_forces(Pieces<R> *all, const S
         MODAL_TRY(modal_device_select(&piece->layout->device, err));
         if (MOVES) MODAL_TRY(launch_specials(piece->layout, steps[k], stream_of(piece->stream), err));
         if (averages) MODAL_TRY(launch_changes<MOVES>(piece->layout, steps[k], stream_of(piece->stream), err));
-        else MODAL_TRY(launch_piece<MOVES>(piece, steps[k], err));
+        else MODAL_TRY(launch<MOVES>(piece->layout, steps[k], stream_of(piece->stream), err));
     }
     if (averages) MODAL_TRY((exchange<R, R>(all, volume_changes<R>, 0, 0, err)));
     for (int k = 0; k < all->n && averages; k++) {
@@ -134,7 +113,20 @@ template <int MOVES, class R> modal_status pieces_forces(Pieces<R> *all, const S
         MODAL_TRY(modal_device_select(&all->all[k].layout->device, err));
         MODAL_TRY(launch<0>(all->all[k].layout, there, stream_of(all->all[k].stream), err));
     }
-    MODAL_TRY((exchange<R, Vector4<R>>(all, partial_sums<R>, parity, MOVES, err)));
+    if (!all->by_marks) MODAL_TRY((exchange<R, Vector4<R>>(all, partial_sums<R>, parity, MOVES, err)));
+done:
+    return status;
+}
+
+// All pieces have what the others sent: for who goes on without marks.
+template <class R> modal_status meet_all(Pieces<R> *all, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    for (int k = 0; k < all->n; k++) {
+        MODAL_TRY(modal_device_select(&all->all[k].layout->device, err));
+        MODAL_TRY(modal_device_event_record(&all->all[k].layout->device, all->all[k].done, all->all[k].stream, err));
+    }
+    MODAL_TRY(wait_for_others(all, err));
 done:
     return status;
 }
@@ -192,7 +184,6 @@ modal_status piece_begin(Piece<R> *piece, const modal_tled_step_task *task, int6
     if (piece->n_others > 0)
         MODAL_TRY(modal_cuda::launch(take_listed<R>, (piece->n_others + REDUCE - 1) / REDUCE, REDUCE, stream, "tled_step: state", err, t,
                                      piece->others, piece->n_others, u, d, own->state[0]));
-    MODAL_TRY(modal_device_event_record(&own->device, piece->border_done, piece->stream, err));
 done:
     return status;
 }
@@ -205,6 +196,7 @@ template <class R> void set_step(const Piece<R> *piece, const modal_tled_step_ta
     s->forces = piece->layout->partial[a];
     s->to = piece->layout->state[1 - a];
     s->next_forces = piece->layout->partial[1 - a];
+    s->parity = 1 - a;
     s->gravity = task->gravity ? piece->gravity + 3 * i : nullptr;
     s->signals = task->signals ? piece->signals + i * piece->layout->tables.n_signals : nullptr;
     s->number = (int32_t)(i + 1);
@@ -218,7 +210,6 @@ modal_status piece_end(const Piece<R> *piece, const modal_tled_step_task *task, 
     modal_status status = MODAL_OK;
     const int n = piece->end_node - piece->first_node;
     MODAL_TRY(modal_device_select(&piece->layout->device, err));
-    MODAL_TRY(modal_device_stream_wait_event(&piece->layout->device, piece->stream, piece->inner_done, err));
     if (n > 0)
         MODAL_TRY(modal_cuda::launch(last_step<R>, (n + REDUCE - 1) / REDUCE, REDUCE, stream_of(piece->stream),
                                      "tled_step: last step", err, own_nodes(piece), s, (Vector4<R> *)task->u, (Vector4<R> *)task->d, forces));
@@ -247,16 +238,24 @@ modal_status pieces_steps(Layout<R> *l, const modal_tled_step_task *task, int64_
     MODAL_TRY(modal_device_event_record(&l->device, all->begun, stream, err));
     for (int p = 0; p < all->n; p++) {
         steps[p] = s;
+        steps[p].gives_marks = all->by_marks;
+        steps[p].mark = l->tag;
         turned.stops[p] = all->all[p].layout->stop, turned.watches[p] = all->all[p].watch;
         MODAL_TRY(modal_device_select(&all->all[p].layout->device, err));
         MODAL_TRY(modal_device_stream_wait_event(&all->all[p].layout->device, all->all[p].stream, all->begun, err));
         MODAL_TRY(piece_begin(&all->all[p], task, k, n, &steps[p], err));
     }
+    l->tag += (uint32_t)n;
     MODAL_TRY((pieces_forces<0, R>(all, steps, 0, err)));
     for (int64_t i = 0; i < n; i++) {
-        for (int p = 0; p < all->n; p++) set_step(&all->all[p], task, i, &steps[p]);
+        for (int p = 0; p < all->n; p++) {
+            set_step(&all->all[p], task, i, &steps[p]);
+            steps[p].waits_for_marks = steps[p].gives_marks;
+            steps[p].mark++;
+        }
         if (i < n - 1) MODAL_TRY((pieces_forces<1, R>(all, steps, (int)(1 - i % 2), err)));
     }
+    if (all->by_marks) MODAL_TRY(meet_all(all, err));
     for (int p = 0; p < all->n; p++) MODAL_TRY(piece_end(&all->all[p], task, steps[p], forces, err));
     MODAL_TRY(modal_device_select(&l->device, err));
     for (int p = 0; p < all->n; p++) MODAL_TRY(modal_device_stream_wait_event(&l->device, stream, all->all[p].done, err));

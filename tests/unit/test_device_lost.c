@@ -45,7 +45,7 @@ OR_LOST(alloc_host, (void **p, int64_t bytes, const char *what, modal_error *err
 OR_LOST(copy_in, (void *to, const void *from, int64_t n, modal_stream *s, modal_error *err), (to, from, n, s, err))
 OR_LOST(copy_out, (void *to, const void *from, int64_t n, modal_stream *s, modal_error *err), (to, from, n, s, err))
 OR_LOST(copy, (void *to, const void *from, int64_t n, modal_stream *s, modal_error *err), (to, from, n, s, err))
-OR_LOST(stream_new, (modal_stream **s, int first, modal_error *err), (s, first, err))
+OR_LOST(stream_new, (modal_stream **s, modal_error *err), (s, err))
 OR_LOST(stream_wait, (modal_stream *s, modal_error *err), (s, err))
 OR_LOST(event_new, (modal_event **e, modal_error *err), (e, err))
 OR_LOST(event_record, (modal_event *e, modal_stream *s, modal_error *err), (e, s, err))

@@ -241,9 +241,9 @@ static modal_status look(void *self, int64_t first, modal_frames *frames, modal_
 /* A device's streams, as a GPU has them: each is given back, to the device that made it. */
 static int n_streams;
 
-static modal_status stream_new(modal_stream **stream, int first, modal_error *err)
+static modal_status stream_new(modal_stream **stream, modal_error *err)
 {
-    (void)first, (void)err;
+    (void)err;
     *stream = (modal_stream *)&n_streams;
     n_streams++;
     return MODAL_OK;

@@ -25,6 +25,9 @@ inline void wait_for_mark(const uint32_t *mark, uint32_t value)
     while ((int32_t)(*mark - value) < 0) emulated_poll();
 }
 
+inline void give_peer_mark(uint32_t *mark, uint32_t value) { give_mark(mark, value); }
+inline void wait_for_peer_mark(const uint32_t *mark, uint32_t value) { wait_for_mark(mark, value); }
+
 // Offset in the shared memory of a block, and which block, in the highest eight bits.
 inline uint32_t address_in(const void *shared, uint32_t rank) { return (uint32_t)((const char *)shared - (const char *)emulated.shared) | rank << 24; }
 
