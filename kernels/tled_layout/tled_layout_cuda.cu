@@ -449,7 +449,7 @@ done:
     return status;
 }
 
-// Where launches of steps overlap and each needs nothing but the patches' own work: whom a patch waits for.
+// Where launches of steps overlap and each needs nothing but the patches' own work: whom a patch of tetrahedra waits for. Hexahedra gain nothing.
 template <class R> modal_status put_near(Layout<R> *l, modal_stream *stream, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -458,7 +458,7 @@ template <class R> modal_status put_near(Layout<R> *l, modal_stream *stream, mod
     modal_cuda_machine machine;
     modal_tled_near near = {};
     MODAL_TRY(modal_cuda_machine_of(&machine, err));
-    if (!machine.overlaps || t->n_specials > 0 || t->pressure_factors || p->n_patches > FLOW_PATCHES) goto done;
+    if (!machine.overlaps || l->elements != TETRAHEDRA || t->n_specials > 0 || t->pressure_factors || p->n_patches > FLOW_PATCHES) goto done;
     MODAL_TRY(modal_tled_near_make(&near, p, err));
     if (near.most > MOST_NEAR) goto done;
     t->most_near = near.most;

@@ -135,7 +135,8 @@ template <class R> __device__ __forceinline__ void give_peers(const Tables<R> &t
 
 // MOVES 0: forces only, at where the nodes are. What no step changes is on its way into shared memory before the step before has
 // ended, as far as `stages_of` says. Where sums go waits in the fourth words of positions, which elements do not read, but where those are pressures.
-template <int MOVES, int ELEMENTS, int LAW, bool ONE, class R, int THREADS, int BLOCKS>
+// MARKS: the layout may have marks.
+template <int MOVES, int ELEMENTS, int LAW, bool ONE, bool MARKS, class R, int THREADS, int BLOCKS>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     patch_step(const __grid_constant__ Tables<R> t, const __grid_constant__ Step<R> s)
 {
@@ -148,7 +149,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     modal_tled_place p = place_at(places, threadIdx.x < t.most_places ? threadIdx.x : 0);
     const modal_tled_patch patch = t.patches[blockIdx.x];
     modal_tled_place q = place_at(places, threadIdx.x + THREADS < t.most_places ? threadIdx.x + THREADS : 0);
-    const bool by_mark = MOVES && s.waits_for_marks;
+    const bool by_mark = MARKS && MOVES && s.waits_for_marks;
     const int near = by_mark && threadIdx.x < t.most_near ? t.near[(int64_t)blockIdx.x * t.most_near + threadIdx.x] : -1;
     Vector4<R> rest;
     if (STAGES != STAGES_ALL) rest = t.rest[p.node];
@@ -199,7 +200,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
         const Vector3<R> f = place_force(b, i, n);
         s.next_forces[sum] = {f.x, f.y, f.z, 0};
     }
-    if (s.gives_marks) {
+    if (MARKS && s.gives_marks) {
         __syncthreads();
         if (t.peers) give_peers(t, s);
         if (threadIdx.x == 0) give_mark(t.marks + (t.numbers ? t.numbers[blockIdx.x] : (int)blockIdx.x), s.mark);

@@ -43,10 +43,13 @@ modal_status launch_patches(const Layout<R> *l, const Step<R> &s, cudaStream_t s
     typedef Shape<R> shape;
     constexpr int blocks = LAW == LAW_FIBRES ? (int)shape::FIBRE_BLOCKS : is_rich(LAW) || is_staged(LAW) ? (int)shape::RICH_BLOCKS : (int)shape::BLOCKS;
     constexpr int stages = stages_of<R>(LAW, ELEMENTS);
-    constexpr bool knows_one = is_staged(LAW); // other laws gain 2 % by numbers of a material that are constants
+    constexpr bool knows_one = is_staged(LAW);             // other laws gain 2 % by numbers of a material that are constants
+    constexpr bool always_marks = ELEMENTS == TETRAHEDRA; // hexahedra lose 4 % by what they are not asked for
+    if (!always_marks && !l->tables.near)
+        return launch_kernel<R>(patch_step<MOVES, ELEMENTS, LAW, false, always_marks, R, shape::THREADS, blocks>, l, s, stages, stream, err);
     if (knows_one && l->tables.n_materials == 1)
-        return launch_kernel<R>(patch_step<MOVES, ELEMENTS, LAW, knows_one, R, shape::THREADS, blocks>, l, s, stages, stream, err);
-    return launch_kernel<R>(patch_step<MOVES, ELEMENTS, LAW, false, R, shape::THREADS, blocks>, l, s, stages, stream, err);
+        return launch_kernel<R>(patch_step<MOVES, ELEMENTS, LAW, knows_one, true, R, shape::THREADS, blocks>, l, s, stages, stream, err);
+    return launch_kernel<R>(patch_step<MOVES, ELEMENTS, LAW, false, true, R, shape::THREADS, blocks>, l, s, stages, stream, err);
 }
 
 template <int MOVES, class R>
