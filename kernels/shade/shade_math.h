@@ -322,13 +322,11 @@ typedef struct shade_layers {
     const int32_t *first; /* [samples + 1] */
     int samples, has, n;
     uint32_t *counts; /* of sources */
-    const uint32_t *ready; /* SHADE_READY: of each fragment which of ready_values are its own; then what follows is not used */
-    const shade_value *ready_values;
     uint32_t triangles[SHADE_KNOWN];
     float values[SHADE_KNOWN][4];
 } shade_layers;
 
-/* A triangle that samples `set` of a pixel see through. */
+/* A triangle that samples `set` of a pixel see, or see through. */
 typedef struct shade_layered {
     int64_t pixel;
     uint32_t triangle;
@@ -375,31 +373,45 @@ RASTER_INLINE void shade_layer(const modal_shade_task *task, const modal_raster_
     all->n++;
 }
 
-/* Each sample's layers over the colour behind them; sums as shade_pixel's. */
+/* A sample's layers [begin, end), whose values are there, `which` of them: what they add, and what they leave of what is behind. */
+RASTER_INLINE shade_value shade_over(const shade_value *values, const uint32_t *which, int32_t begin, int32_t end)
+{
+    shade_value sum = {{0.0f, 0.0f, 0.0f, 1.0f}};
+#ifdef __CUDACC__
+#pragma unroll 4 /* loads of several are on their way */
+#endif
+    for (int32_t f = begin; f < end; f++) {
+        const shade_value value = values[which[f]];
+        for (int k = 0; k < 3; k++) sum.of[k] += sum.of[3] * value.of[k];
+        sum.of[3] *= 1.0f - value.of[3];
+    }
+    return sum;
+}
+
+/* What it adds to a pixel over the colour behind it; sums as shade_pixel's. */
+RASTER_INLINE void shade_put_over(const shade_value *over, const float behind[3], float limited[3], float full[3])
+{
+    for (int k = 0; k < 3; k++) {
+        const float sum = over->of[k] + over->of[3] * behind[k];
+        full[k] += sum;
+        limited[k] += paint_limit(sum, 0.0f, 1.0f);
+    }
+}
+
+/* Each sample's layers over the colour behind them. */
 RASTER_INLINE void shade_through(const modal_shade_task *task, const modal_raster_view *view, shade_layers *all,
                                  const float behind[MODAL_RASTER_MOST_SAMPLES][3], float limited[3], float full[3])
 {
     all->n = 0;
     for (int i = 0; i < all->samples; i++) {
-        float colour[3] = {0.0f, 0.0f, 0.0f}, left = 1.0f, value[4];
-#ifdef __CUDACC__
-#pragma unroll 4 /* loads of several are on their way */
-#endif
+        shade_value sum = {{0.0f, 0.0f, 0.0f, 1.0f}};
+        float value[4];
         for (int32_t f = all->first[i]; f < all->first[i + 1]; f++) {
-            if (all->has & SHADE_READY) {
-                const shade_value ready = all->ready_values[all->ready[f]];
-                for (int k = 0; k < 4; k++) value[k] = ready.of[k];
-            } else {
-                shade_layer(task, view, all, i, (uint32_t)task->fragments[f], value);
-            }
-            for (int k = 0; k < 3; k++) colour[k] += left * value[k];
-            left *= 1.0f - value[3];
+            shade_layer(task, view, all, i, (uint32_t)task->fragments[f], value);
+            for (int k = 0; k < 3; k++) sum.of[k] += sum.of[3] * value[k];
+            sum.of[3] *= 1.0f - value[3];
         }
-        for (int k = 0; k < 3; k++) {
-            const float sum = colour[k] + left * behind[i][k];
-            full[k] += sum;
-            limited[k] += paint_limit(sum, 0.0f, 1.0f);
-        }
+        shade_put_over(&sum, behind[i], limited, full);
     }
 }
 
@@ -410,63 +422,113 @@ RASTER_INLINE int32_t shade_n_fragments(const modal_shade_task *task)
     return task->layers[(int64_t)rows * task->width * task->samples];
 }
 
-/* What a pixel adds to colours: the sums of its samples' colours, as they are and limited to 1. Writes the other outputs. Adds to counts of sources. */
+/* Writes what the first sample sees; object -1, zeros: nothing. */
+RASTER_INLINE void shade_put_first(const modal_shade_task *task, int64_t pixel, int32_t object, const float position[3], const float normal[3])
+{
+    if (task->object) task->object[pixel] = object;
+    for (int k = 0; k < 3; k++) {
+        if (task->normal) task->normal[3 * pixel + k] = normal[k];
+        if (task->position) task->position[3 * pixel + k] = position[k];
+    }
+}
+
+/* The samples of a pixel that see the same triangle as sample i; 0 where one before it does. */
+RASTER_INLINE unsigned shade_set(const uint64_t *keys, int samples, int i)
+{
+    unsigned set = 0;
+    for (int j = 0; j < samples; j++) set |= (uint32_t)keys[j] == (uint32_t)keys[i] ? 1u << j : 0u;
+    return set & ((1u << i) - 1) ? 0 : set;
+}
+
+/* Where the fragments of a pixel's samples begin, [samples + 1]. */
+RASTER_INLINE const int32_t *shade_first_layer(const modal_shade_task *task, int64_t pixel, int samples)
+{
+    return task->layers + (pixel - (int64_t)task->first_row * task->width) * samples;
+}
+
+/* What a pixel's samples see. */
+typedef struct shade_seen {
+    int64_t pixel;
+    const uint64_t *keys;
+    const float (*colours)[3]; /* of the samples of which shade_set is not 0 */
+    const shade_value *over;   /* SHADE_READY: of the samples with layers what shade_over gives */
+} shade_seen;
+
+/* What a pixel adds to colours: the sums of its samples' colours, as they are and limited to 1; writes the outputs that do not follow from a surface. */
+RASTER_INLINE void shade_sum(const modal_shade_task *task, const modal_raster_view *view, shade_seen seen, int samples, int has, float limited[3],
+                             float full[3], uint32_t counts[MODAL_SHADE_SOURCES])
+{
+    const int64_t pixel = seen.pixel;
+    const uint64_t *keys = seen.keys;
+    const float (*colours)[3] = seen.colours;
+    const int32_t *first_layer = has & SHADE_LAYERS ? shade_first_layer(task, pixel, samples) : NULL;
+    const int through = first_layer && first_layer[samples] > first_layer[0];
+    for (int k = 0; k < 3; k++) limited[k] = full[k] = 0.0f;
+    for (int i = 0; i < samples && !through; i++) {
+        const unsigned set = shade_set(keys, samples, i);
+        if (set == 0) continue;
+        int32_t count = 0;
+        for (int j = i; j < samples; j++) count += (int32_t)(set >> j & 1);
+        for (int k = 0; k < 3; k++) {
+            full[k] += (float)count * colours[i][k];
+            limited[k] += (float)count * paint_limit(colours[i][k], 0.0f, 1.0f);
+        }
+    }
+    if (through && has & SHADE_READY) {
+        const shade_value nothing = {{0.0f, 0.0f, 0.0f, 1.0f}};
+        for (int i = 0; i < samples; i++) {
+            const shade_value sum = first_layer[i + 1] > first_layer[i] ? seen.over[i] : nothing;
+            int first = i; /* the sample whose colour is this one's, too */
+            for (int j = i - 1; j >= 0; j--) first = (uint32_t)keys[j] == (uint32_t)keys[i] ? j : first;
+            shade_put_over(&sum, colours[first], limited, full);
+        }
+    } else if (through) {
+        float behind[MODAL_RASTER_MOST_SAMPLES][3];
+        for (int i = 0; i < samples; i++) {
+            const unsigned set = shade_set(keys, samples, i);
+            for (int j = i; j < samples; j++)
+                for (int k = 0; k < 3 && set >> j & 1; k++) behind[j][k] = colours[i][k];
+        }
+        shade_layers all;
+        all.pixel = pixel, all.first = first_layer, all.samples = samples, all.has = has, all.counts = counts;
+        shade_through(task, view, &all, (const float(*)[3])behind, limited, full);
+    }
+    const float share = 1.0f / (float)samples;
+    const int there = keys[0] != MODAL_RASTER_EMPTY;
+    if (task->triangle) task->triangle[pixel] = there ? (int32_t)(uint32_t)keys[0] : -1;
+    if (task->depth) task->depth[pixel] = there ? 1.0f / raster_key_depth(keys[0]) : 0.0f;
+    for (int k = 0; k < 3; k++) {
+        full[k] *= share, limited[k] *= share;
+        if (task->colour) task->colour[3 * pixel + k] = full[k];
+    }
+}
+
+/* The colour of what samples of a pixel see. Sample 0's surface is what the other outputs tell of. */
+RASTER_INLINE void shade_item(const modal_shade_task *task, const modal_raster_view *view, shade_layered it, int samples, int has, float colour[3],
+                              uint32_t counts[MODAL_SHADE_SOURCES])
+{
+    const shade_surface at = shade_middle(task, view, it.pixel, it.triangle, it.set, samples, has);
+    const int32_t object = shade_object(task, it.triangle);
+    shade_count(&at, it.set, has, counts);
+    shade_colour(task, view, it.triangle, object, &at, colour);
+    if (it.set & 1) shade_put_first(task, it.pixel, object, at.position, at.normal);
+}
+
+/* All of a pixel. Sums as shade_sum's; adds to counts of sources. */
 RASTER_INLINE void shade_pixel(const modal_shade_task *task, const modal_raster_view *view, int64_t pixel, int samples, int has,
                                float limited[3], float full[3], uint32_t counts[MODAL_SHADE_SOURCES])
 {
     const uint64_t *keys = task->keys + pixel * samples;
-    const int32_t *first_layer = has & SHADE_LAYERS ? task->layers + (pixel - (int64_t)task->first_row * task->width) * samples : NULL;
-    const int through = first_layer && first_layer[samples] > first_layer[0];
-    float behind[MODAL_RASTER_MOST_SAMPLES][3];
-    shade_surface first;
-    int32_t first_object = -1;
-    for (int k = 0; k < 3; k++) limited[k] = full[k] = first.position[k] = first.normal[k] = 0.0f;
+    const float nothing[3] = {0.0f, 0.0f, 0.0f};
+    float colours[MODAL_RASTER_MOST_SAMPLES][3];
     for (int i = 0; i < samples; i++) {
-        const uint32_t t = (uint32_t)keys[i];
-        unsigned set = 0;
-        for (int j = 0; j < samples; j++) set |= (uint32_t)keys[j] == t ? 1u << j : 0u;
-        if (set & ((1u << i) - 1)) continue; /* with one of those before */
-        float colour[3];
-        if (t == MODAL_RASTER_NONE) {
-            for (int k = 0; k < 3; k++) colour[k] = task->background[k];
-        } else {
-            const shade_surface at = shade_middle(task, view, pixel, t, set, samples, has);
-            shade_count(&at, set, has, counts);
-            const int32_t object = shade_object(task, t);
-            shade_colour(task, view, t, object, &at, colour);
-            if (i == 0) first = at, first_object = object;
-        }
-        int32_t count = 0;
-        for (int j = i; j < samples; j++) {
-            count += (int32_t)(set >> j & 1);
-            if (through && set >> j & 1)
-                for (int k = 0; k < 3; k++) behind[j][k] = colour[k];
-        }
-        for (int k = 0; k < 3 && !through; k++) {
-            full[k] += (float)count * colour[k];
-            limited[k] += (float)count * paint_limit(colour[k], 0.0f, 1.0f);
-        }
+        const unsigned set = shade_set(keys, samples, i);
+        if (set == 0) continue;
+        for (int k = 0; k < 3; k++) colours[i][k] = task->background[k];
+        if ((uint32_t)keys[i] != MODAL_RASTER_NONE) shade_item(task, view, (shade_layered){pixel, (uint32_t)keys[i], set}, samples, has, colours[i], counts);
     }
-    if (through) {
-        shade_layers all;
-        all.pixel = pixel, all.first = first_layer, all.samples = samples, all.has = has, all.counts = counts;
-        if (has & SHADE_READY) {
-            all.ready_values = (const shade_value *)((const char *)task->layer_scratch + 256);
-            all.ready = (const uint32_t *)(all.ready_values + shade_n_fragments(task));
-        }
-        shade_through(task, view, &all, (const float(*)[3])behind, limited, full);
-    }
-    const float share = 1.0f / (float)samples;
-    for (int k = 0; k < 3; k++) full[k] *= share, limited[k] *= share;
-    const int there = keys[0] != MODAL_RASTER_EMPTY;
-    if (task->triangle) task->triangle[pixel] = there ? (int32_t)(uint32_t)keys[0] : -1;
-    if (task->object) task->object[pixel] = first_object;
-    if (task->depth) task->depth[pixel] = there ? 1.0f / raster_key_depth(keys[0]) : 0.0f;
-    for (int k = 0; k < 3; k++) {
-        if (task->normal) task->normal[3 * pixel + k] = first.normal[k];
-        if (task->position) task->position[3 * pixel + k] = first.position[k];
-        if (task->colour) task->colour[3 * pixel + k] = full[k];
-    }
+    if ((uint32_t)keys[0] == MODAL_RASTER_NONE) shade_put_first(task, pixel, -1, nothing, nothing);
+    shade_sum(task, view, (shade_seen){pixel, keys, (const float(*)[3])colours, NULL}, samples, has, limited, full, counts);
 }
 
 /* Of the place that the other buffers tell of: where it is seen less where it was. */

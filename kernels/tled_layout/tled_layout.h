@@ -34,6 +34,7 @@ struct modal_tled_layout_task {
      * launch steps stays on the first. */
     const struct modal_device *devices; /* [n_devices] */
     int n_devices;
+    int border_first; /* 1: a device computes the patches on its border before its others however few these are, for tests; 0: where they are many */
 };
 
 /* NULL inside is fine; sets it to NULL. */

@@ -158,7 +158,7 @@ done:
 }
 
 template <class R>
-modal_status new_piece(Layout<R> *l, int k, const modal_device *device, const Cut *c, const int32_t *special_of, int32_t n_special,
+modal_status new_piece(Layout<R> *l, int k, const modal_device *device, const Cut *c, int border_first, const int32_t *special_of, int32_t n_special,
                        modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -198,7 +198,7 @@ modal_status new_piece(Layout<R> *l, int k, const modal_device *device, const Cu
     own->tables.patches += first;
     own->tables.places += (int64_t)first * own->tables.most_places;
     own->tables.n_patches = end - first;
-    if (end - first < DIVIDED_PATCHES || own->tables.n_specials > 0 || own->tables.pressure_factors) piece->n_border = end - first;
+    if ((!border_first && end - first < DIVIDED_PATCHES) || own->tables.n_specials > 0 || own->tables.pressure_factors) piece->n_border = end - first;
     piece->first_element = p->patches[first].first_element;
     piece->end_element = end < p->n_patches ? p->patches[end].first_element : p->n_elements;
 done:
@@ -223,7 +223,7 @@ modal_status new_pieces(Layout<R> *l, const modal_tled_layout_task *task, const 
     MODAL_TRY(modal_device_select(&l->device, err));
     MODAL_TRY(modal_device_event_new(&l->device, &l->pieces->begun, err));
     for (int k = 0; k < task->n_devices; k++) {
-        MODAL_TRY(new_piece(l, k, &task->devices[k], &c, special_of, n_special, err));
+        MODAL_TRY(new_piece(l, k, &task->devices[k], &c, task->border_first, special_of, n_special, err));
         l->head.bytes += l->pieces->all[k].layout->head.bytes;
     }
 done:

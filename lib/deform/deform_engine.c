@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One device: construction, and its slots on their way round the ring (lib/frames/ring.h). */
+#include <omp.h>
 #include <string.h>
 
 #include "kernels/device.h"
 #include "lib/base/memory.h"
 #include "lib/deform/deform_private.h"
+
+enum { STAGED_TOGETHER = 1 << 16 /* numbers of a batch that threads share out */, STAGERS = 8 /* threads, the most */ };
 
 /* An array of a slot: pinned in main memory, and on the device, which may be the same. */
 static modal_status new_pair(deform_engine *d, float **host, float **device, int64_t count,
@@ -137,6 +140,7 @@ modal_status modal_deform_engine_new(deform_engine **deformer, const modal_basis
     *deformer = NULL;
     MODAL_TRY(modal_alloc_zero(&d, 1, sizeof *d, "deformer", err));
     d->request = *request;
+    d->n_stagers = omp_get_max_threads() < STAGERS ? omp_get_max_threads() : STAGERS;
     MODAL_TRY(modal_device_open(&d->device, request->back_end, err));
     d->request.back_end = NULL; /* the caller's text */
     if (request->n_frames < 0 || request->n_made < 0 || request->direct < 0 || request->taken_together < 0 || request->memory_limit < 0 ||
@@ -217,42 +221,54 @@ static int64_t first_too_large(const double *from, int64_t count)
     return k;
 }
 
-/* q and poses, or their rates of change, into the order of columns, rounded once. Where h_poses is NULL, so are poses. */
-static modal_status stage_inputs(const deform_engine *d, deform_slot *slot, const double *q, const double *poses,
-                                 float *h_q, float *h_poses, modal_error *err)
+/* A batch's q and poses, or their rates of change, and where they go. Where h_poses is NULL, so are poses. */
+typedef struct staged {
+    const double *q, *poses;
+    float *h_q, *h_poses;
+} staged;
+
+/* One frame's of a unit into the order of columns, rounded once. err NULL: a number that does not fit float32 is not told of. */
+static modal_status stage_frame(const deform_engine *d, const deform_slot *slot, const deform_unit *s, int64_t f, const staged *all, modal_error *err)
 {
-    for (int32_t i = 0; i < d->n_shapes; i++) {
-        const deform_unit *s = &d->shapes[i];
-        float *q_out = h_q + slot->n_frames * s->first_q;
-        float *poses_out = h_poses ? h_poses + slot->n_frames * s->first_object * 12 : NULL;
-        for (int64_t f = 0; f < slot->n_frames; f++)
-            for (int64_t j = 0; j < s->n_objects; j++) {
-                const int64_t object = s->objects[j];
-                const double *q_in = q + f * d->n_modes + d->mode_offsets[object];
-                const double *pose_in = poses ? poses + (f * d->n_objects + object) * 12
-                                                : d->rest_poses + object * 12;
-                const int64_t n_modes = d->mode_offsets[object + 1] - d->mode_offsets[object];
-                if (!round_all(q_in, n_modes, q_out)) {
-                    const int64_t k = first_too_large(q_in, n_modes);
-                    return modal_error_set(err, MODAL_ERROR_INPUT,
-                                           "frame %lld, object %lld: reduced "
-                                           "coordinate %lld = %g does not fit float32",
-                                           (long long)modal_deform_number(&slot->numbering, f),
-                                           (long long)object, (long long)k, q_in[k]);
-                }
-                q_out += n_modes;
-                if (!poses_out) continue;
-                if (!round_all(pose_in, 12, poses_out)) {
-                    const int k = (int)first_too_large(pose_in, 12);
-                    return modal_error_set(err, MODAL_ERROR_INPUT,
-                                           "frame %lld, object %lld: entry %d of "
-                                           "its rigid frame = %g does not fit float32",
-                                           (long long)modal_deform_number(&slot->numbering, f),
-                                           (long long)object, k, pose_in[k]);
-                }
-                poses_out += 12;
-            }
+    int64_t n_modes = 0;
+    for (int64_t j = 0; j < s->n_objects; j++) n_modes += d->mode_offsets[s->objects[j] + 1] - d->mode_offsets[s->objects[j]];
+    float *q_out = all->h_q + slot->n_frames * s->first_q + f * n_modes;
+    float *poses_out = all->h_poses ? all->h_poses + (slot->n_frames * s->first_object + f * s->n_objects) * 12 : NULL;
+    for (int64_t j = 0; j < s->n_objects; j++) {
+        const int64_t object = s->objects[j];
+        const double *q_in = all->q + f * d->n_modes + d->mode_offsets[object];
+        const double *pose_in = all->poses ? all->poses + (f * d->n_objects + object) * 12 : d->rest_poses + object * 12;
+        n_modes = d->mode_offsets[object + 1] - d->mode_offsets[object];
+        if (!round_all(q_in, n_modes, q_out)) {
+            const int64_t k = first_too_large(q_in, n_modes);
+            return modal_error_set(err, MODAL_ERROR_INPUT, "frame %lld, object %lld: reduced coordinate %lld = %g does not fit float32",
+                                   (long long)modal_deform_number(&slot->numbering, f), (long long)object, (long long)k, q_in[k]);
+        }
+        q_out += n_modes;
+        if (!poses_out) continue;
+        if (!round_all(pose_in, 12, poses_out)) {
+            const int k = (int)first_too_large(pose_in, 12);
+            return modal_error_set(err, MODAL_ERROR_INPUT, "frame %lld, object %lld: entry %d of its rigid frame = %g does not fit float32",
+                                   (long long)modal_deform_number(&slot->numbering, f), (long long)object, k, pose_in[k]);
+        }
+        poses_out += 12;
     }
+    return MODAL_OK;
+}
+
+/* All frames: a GPU waits for them where the caller waited for the batch before. */
+static modal_status stage_inputs(const deform_engine *d, const deform_slot *slot, const staged *all, modal_error *err)
+{
+    int odd = 0;
+    const int together = slot->n_frames * (d->n_modes + 12 * (int64_t)d->n_objects) >= STAGED_TOGETHER;
+#pragma omp parallel for schedule(static) num_threads(d->n_stagers) reduction(| : odd) if (together)
+    for (int64_t f = 0; f < slot->n_frames; f++)
+        for (int32_t i = 0; i < d->n_shapes; i++) odd |= stage_frame(d, slot, &d->shapes[i], f, all, NULL) != MODAL_OK;
+    for (int32_t i = 0; odd && i < d->n_shapes; i++) /* which one */
+        for (int64_t f = 0; f < slot->n_frames; f++) {
+            const modal_status status = stage_frame(d, slot, &d->shapes[i], f, all, err);
+            if (status != MODAL_OK) return status;
+        }
     return MODAL_OK;
 }
 
@@ -264,9 +280,9 @@ static modal_status fill_slot(deform_engine *d, deform_slot *slot, int64_t n_fra
     slot->numbering = numbering;
     *slot->h_nonfinite = 0;
     MODAL_TRY(modal_device_select(&d->device, err));
-    MODAL_TRY(stage_inputs(d, slot, in->q, in->poses, slot->h_q, slot->h_poses, err));
+    MODAL_TRY(stage_inputs(d, slot, &(staged){in->q, in->poses, slot->h_q, slot->h_poses}, err));
     if (slot->h_q_rates)
-        MODAL_TRY(stage_inputs(d, slot, in->q_rates, in->pose_rates, slot->h_q_rates, slot->h_pose_rates, err));
+        MODAL_TRY(stage_inputs(d, slot, &(staged){in->q_rates, in->pose_rates, slot->h_q_rates, slot->h_pose_rates}, err));
     MODAL_TRY(modal_deform_compute(d, slot, err));
 done:
     return status;

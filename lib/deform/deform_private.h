@@ -120,6 +120,7 @@ typedef struct deform_engine {
     float *d_scratch[DEFORM_OUTPUTS];   /* [chunk, n_vertices, width] of one shape, stored order */
     float *d_part[DEFORM_OUTPUTS];      /* the same of a range of tiles; positions and displacements only */
     float *d_velocity[2];               /* with speed: as d_scratch, R U q' and R' (xbar + U q) + p' */
+    int n_stagers; /* threads that fill a slot */
     int n_slots;
     deform_slot slots[DEFORM_SLOTS];
     modal_stream *compute;

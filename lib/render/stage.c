@@ -53,6 +53,7 @@ typedef struct opened_stage {
     modal_shade_task shade; /* but for points, normals and outputs */
     modal_normals_wedge_task wedges; /* but for positions; n_wedges 0: not needed */
     modal_layers_task layers;        /* but for points, view and rows; layers NULL: nothing is seen through */
+    int64_t *needed;                 /* by the layers of a part, pinned in main memory; NULL: no layers */
     int32_t rows;                    /* of the picture, whose layers are made at once */
     float *before;                   /* [n_points, 3] of the last frame of the batch before, `held`; NULL: no motion is wanted */
     int64_t held;
@@ -119,6 +120,7 @@ static void close_stage(void *opened)
     if (o->side) modal_device_stream_wait(&o->device, o->side, NULL);
     add_sources(o);
     for (int i = 0; i < o->n_parts; i++) modal_device_free(&o->device, &o->parts[i]);
+    modal_device_free_host(&o->device, &o->needed);
     modal_device_event_delete(&o->device, &o->begun);
     modal_device_event_delete(&o->device, &o->mapped);
     modal_device_event_delete(&o->device, &o->listed);
@@ -272,6 +274,7 @@ static modal_status make_more(opened_stage *o, modal_stream *stream, modal_error
     PART(o->layers.layers, NULL, n_samples(s) + 1);
     PART(o->layers.fragments, NULL, s->most_fragments);
     PART(o->layers.needed, NULL, 1);
+    MODAL_TRY(modal_device_alloc_host(&o->device, &o->needed, 1, sizeof *o->needed, "picture", err));
     MODAL_TRY(add_part(o, stream, NULL, modal_layers_scratch_bytes(scene->n_points + 4, scene->n_triangles, n_samples(s)), 1, &part, err));
     o->layers.scratch = part;
     if (!o->device.shares_memory) MODAL_TRY(add_part(o, stream, NULL, layer_bytes(s, &o->device), 1, &o->shade.layer_scratch, err));
@@ -450,17 +453,18 @@ static modal_status queue_layers(opened_stage *o, modal_stream *stream, modal_sh
     layers.mesh = shade->mesh, layers.view = shade->view;
     shade->layers = layers.layers, shade->fragments = layers.fragments, shade->n_needed = layers.needed, shade->layer_capacity = layers.capacity;
     while (p.row < shade->height) {
-        int64_t needed = 0;
         layers.first_row = p.row, layers.end_row = p.end_row, layers.first_column = p.column, layers.end_column = p.end_column;
         shade->first_row = p.row, shade->end_row = p.end_row, shade->first_column = p.column, shade->end_column = p.end_column;
         MODAL_TRY(o->device.kernels->layers(&layers, stream, err));
         MODAL_TRY(modal_device_event_record(&o->device, o->listed, stream, err));
         MODAL_TRY(end_pass(o, stream, MODAL_PASS_LAYERS, since, err));
+        MODAL_TRY(modal_device_stream_wait_event(&o->device, stream, o->mapped, err)); /* layers need no maps */
         MODAL_TRY(o->device.kernels->shade(shade, stream, err)); /* nothing where they did not fit, and the device need not wait for who asks */
         MODAL_TRY(modal_device_stream_wait_event(&o->device, o->side, o->listed, err));
-        MODAL_TRY(modal_device_copy_out(&o->device, &needed, layers.needed, sizeof needed, o->side, err));
+        MODAL_TRY(modal_device_copy_out(&o->device, o->needed, layers.needed, sizeof *o->needed, o->side, err));
         MODAL_TRY(modal_device_stream_wait(&o->device, o->side, err));
         MODAL_TRY(end_pass(o, stream, MODAL_PASS_SHADING, since, err));
+        const int64_t needed = *o->needed;
         if (needed > layers.capacity) {
             if (make_smaller(o, &p, needed)) continue;
             MODAL_FAIL(err, MODAL_ERROR_MEMORY, "pixel (%d, %d): %" PRId64 " layers of samples are seen through, room for %" PRId64, p.column, p.row,
@@ -503,10 +507,10 @@ static modal_status queue_frame(opened_stage *o, modal_stream *stream, modal_sha
     MODAL_TRY(end_pass(o, o->side, MODAL_PASS_SHADOWS, &since, err));
     MODAL_TRY(o->device.kernels->raster(&draw, stream, err));
     MODAL_TRY(end_pass(o, stream, MODAL_PASS_VISIBILITY, &since, err));
-    MODAL_TRY(modal_device_stream_wait_event(&o->device, stream, o->mapped, err));
     if (o->layers.layers) {
         MODAL_TRY(queue_layers(o, stream, shade, &since, err));
     } else {
+        MODAL_TRY(modal_device_stream_wait_event(&o->device, stream, o->mapped, err));
         MODAL_TRY(o->device.kernels->shade(shade, stream, err));
         MODAL_TRY(end_pass(o, stream, MODAL_PASS_SHADING, &since, err));
     }

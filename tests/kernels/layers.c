@@ -137,6 +137,10 @@ static void check(harness *h, raster_scene *s, const modal_raster_view *view, co
     lists want = list(h, &host, &here, p, 0, p->height, needed), got = list(h, h->device, &there, p, 0, p->height, needed);
     if (got.needed != needed || memcmp(got.layers, want.layers, 4 * (size_t)(n + 1)) != 0 || memcmp(got.fragments, want.fragments, 8 * (size_t)needed) != 0)
         harness_fail(h, "not the reference's lists: %lld fragments, %lld there", (long long)got.needed, (long long)needed);
+    lists roomy = list(h, h->device, &there, p, 0, p->height, 3 * needed + 8); /* a GPU then walks small triangles once */
+    if (roomy.needed != needed || memcmp(roomy.layers, want.layers, 4 * (size_t)(n + 1)) != 0 ||
+        memcmp(roomy.fragments, want.fragments, 8 * (size_t)needed) != 0)
+        harness_fail(h, "not the reference's lists where there is more room: %lld fragments, %lld there", (long long)roomy.needed, (long long)needed);
     if (by_triangle) check_members(h, &host, &here, p, scratch, &got);
     if (needed > 0) {
         lists few = list(h, h->device, &there, p, 0, p->height, needed - 1);
@@ -155,7 +159,7 @@ static void check(harness *h, raster_scene *s, const modal_raster_view *view, co
     }
     check_columns(h, &there, p, &want, needed);
     h->n_values += n + needed;
-    drop(&none), drop(&want), drop(&got);
+    drop(&none), drop(&want), drop(&got), drop(&roomy);
     free(keys), free(scratch);
     raster_paint_free(&paint);
 }
