@@ -30,10 +30,8 @@ template <class R> struct Bench {
     modal_tled_place *places; // of steps that stage all (STAGES_ALL)
 };
 
-// What of its tables a step has in shared memory.
+// What of its tables a step has in shared memory. Tetrahedra in float32 gain by corners there; to hexahedra room for more blocks is worth more.
 enum { STAGES_NONE, STAGES_CORNERS, STAGES_ALL };
-// Tetrahedra of float32 gain by corners; to hexahedra, whose corners are as many bytes as their forces' slots, more blocks beside one
-// another are worth more.
 template <class R> __host__ __device__ constexpr int stages_of(int law, int elements)
 {
     return is_staged(law) ? (int)STAGES_ALL : elements == TETRAHEDRA && sizeof(R) == 4 ? (int)STAGES_CORNERS : (int)STAGES_NONE;
