@@ -444,7 +444,20 @@ modal_status put_remotes(Layout<R> *l, const modal_tled_remotes *r, modal_stream
     for (int i = 0; i < 2; i++) // no sum has a tag that is waited for
         MODAL_TRY(modal_device_fill(&l->device, l->partial[i], 0, l->patches.n_places * (int64_t)sizeof(Vector4<R>), stream,
                                     err));
-    l->tag = 1;
+done:
+    return status;
+}
+
+// Whom n patches wait for, and the marks of n_marks patches: 0, nobody has given any.
+template <class R>
+modal_status put_marks(Layout<R> *l, const int32_t *lists, int32_t most_near, int64_t n, int64_t n_marks, modal_stream *stream, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    Tables<R> *t = &l->tables;
+    t->most_near = most_near;
+    MODAL_TRY(put(l, &t->near, lists, most_near * n, "neighbours of patches", stream, err));
+    MODAL_TRY(take(l, &t->marks, n_marks, "neighbours of patches", err));
+    MODAL_TRY(modal_device_fill(&l->device, t->marks, 0, (int64_t)sizeof *t->marks * n_marks, stream, err));
 done:
     return status;
 }
@@ -454,18 +467,13 @@ template <class R> modal_status put_near(Layout<R> *l, modal_stream *stream, mod
 {
     modal_status status = MODAL_OK;
     const modal_tled_patches *p = &l->patches;
-    Tables<R> *t = &l->tables;
+    const Tables<R> *t = &l->tables;
     modal_cuda_machine machine;
     modal_tled_near near = {};
     MODAL_TRY(modal_cuda_machine_of(&machine, err));
     if (!machine.overlaps || l->elements != TETRAHEDRA || t->n_specials > 0 || t->pressure_factors || p->n_patches > FLOW_PATCHES) goto done;
     MODAL_TRY(modal_tled_near_make(&near, p, err));
-    if (near.most > MOST_NEAR) goto done;
-    t->most_near = near.most;
-    MODAL_TRY(put(l, &t->near, near.lists, (int64_t)near.most * p->n_patches, "neighbours of patches", stream, err));
-    MODAL_TRY(take(l, &t->marks, p->n_patches, "neighbours of patches", err));
-    MODAL_TRY(modal_device_fill(&l->device, t->marks, 0, (int64_t)sizeof *t->marks * p->n_patches, stream, err));
-    l->tag = 1; // marks are 0: nobody has given any
+    if (near.most <= MOST_NEAR) MODAL_TRY(put_marks(l, near.lists, near.most, p->n_patches, p->n_patches, stream, err));
 done:
     modal_tled_near_free(&near);
     return status;
@@ -537,6 +545,7 @@ modal_status make(const modal_tled_layout_task *task, const modal_tled_patch_pla
     *task->layout = nullptr;
     MODAL_TRY(modal_alloc_zero(&l, 1, sizeof *l, "a solid on a GPU", err));
     l->device = *task->device;
+    l->tag = 1; // what nobody has written yet is 0
     l->law = law_of_all(s);
     l->head = {s, task->precision, sizeof(R) == 4, 0, 0, free_layout<R>};
     l->elements = s->n_hexahedra == 0 ? TETRAHEDRA : s->n_tetrahedra == 0 ? HEXAHEDRA : BOTH;

@@ -151,14 +151,11 @@ modal_status put_borders(Piece<R> *piece, int k, const modal_tled_patches *p, co
     }
     for (int32_t i = 0; i < n; i++)
         memcpy(lists.at + (int64_t)near->most * i, near->lists + (int64_t)near->most * numbers.at[i], (size_t)near->most * sizeof *lists.at);
-    t->most_near = near->most;
-    MODAL_TRY(put(own, &t->near, lists.at, (int64_t)near->most * n, "neighbours of patches", piece->stream, err));
+    MODAL_TRY(put_marks(own, lists.at, near->most, n, p->n_patches, piece->stream, err));
     MODAL_TRY(put(own, &t->numbers, numbers.at, n, "neighbours of patches", piece->stream, err));
     MODAL_TRY(put(own, &t->border_first, first.at, (int64_t)n + 1, "borders of pieces", piece->stream, err));
     MODAL_TRY(put(own, &t->border_sums, sums.at, n_sums, "borders of pieces", piece->stream, err));
     MODAL_TRY(put(own, &t->border_to, to.at, n_sums, "borders of pieces", piece->stream, err));
-    MODAL_TRY(take(own, &t->marks, p->n_patches, "neighbours of patches", err));
-    MODAL_TRY(modal_device_fill(&own->device, t->marks, 0, (int64_t)sizeof *t->marks * p->n_patches, piece->stream, err));
 done:
     return status;
 }
@@ -293,7 +290,6 @@ modal_status new_pieces(Layout<R> *l, const modal_tled_layout_task *task, const 
     if (n_special == 0 && !l->tables.pressure_factors) {
         MODAL_TRY(modal_tled_near_make(&near, &l->patches, err));
         l->pieces->by_marks = near.most <= MOST_NEAR;
-        l->tag = 1;
     }
     for (int k = 0; k < task->n_devices; k++) MODAL_TRY(new_piece(l, k, &task->devices[k], &c, &near, special_of, n_special, err));
     if (l->pieces->by_marks) MODAL_TRY(put_peers(l->pieces, err));
