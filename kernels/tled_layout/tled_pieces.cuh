@@ -121,8 +121,8 @@ done:
 
 // What piece k's patches wait for and what they give other pieces, in their own order, by their numbers among all.
 template <class R>
-modal_status put_borders(Piece<R> *piece, int k, const modal_tled_patches *p, const Cut *c, const modal_tled_near *near, const Array<int32_t> &numbers,
-                         modal_error *err)
+modal_status put_borders(Piece<R> *piece, int k, bool flow, const modal_tled_patches *p, const Cut *c, const modal_tled_near *near,
+                         const Array<int32_t> &numbers, modal_error *err)
 {
     modal_status status = MODAL_OK;
     Layout<R> *own = piece->layout;
@@ -149,8 +149,12 @@ modal_status put_borders(Piece<R> *piece, int k, const modal_tled_patches *p, co
         }
         first.at[n] = (int32_t)n_sums;
     }
-    for (int32_t i = 0; i < n; i++)
-        memcpy(lists.at + (int64_t)near->most * i, near->lists + (int64_t)near->most * numbers.at[i], (size_t)near->most * sizeof *lists.at);
+    for (int64_t i = 0; i < n; i++)
+        for (int32_t j = 0; j < near->most; j++) {
+            const int32_t other = near->lists[(int64_t)near->most * numbers.at[i] + j];
+            const bool here = other >= c->first_patch[k] && other < c->first_patch[k + 1];
+            lists.at[near->most * i + j] = here && !flow ? -1 : other;
+        }
     MODAL_TRY(put_marks(own, lists.at, near->most, n, p->n_patches, piece->stream, err));
     MODAL_TRY(put(own, &t->numbers, numbers.at, n, "neighbours of patches", piece->stream, err));
     MODAL_TRY(put(own, &t->border_first, first.at, (int64_t)n + 1, "borders of pieces", piece->stream, err));
@@ -262,7 +266,7 @@ modal_status new_piece(Layout<R> *l, int k, const modal_device *device, const Cu
     own->tables.patches += first;
     own->tables.places += (int64_t)first * own->tables.most_places;
     own->tables.n_patches = end - first;
-    if (l->pieces->by_marks) MODAL_TRY(put_borders(piece, k, p, c, near, numbers, err));
+    if (l->pieces->by_marks) MODAL_TRY(put_borders(piece, k, l->pieces->flow, p, c, near, numbers, err));
     piece->first_element = p->patches[first].first_element;
     piece->end_element = end < p->n_patches ? p->patches[end].first_element : p->n_elements;
 done:
@@ -290,6 +294,7 @@ modal_status new_pieces(Layout<R> *l, const modal_tled_layout_task *task, const 
     if (n_special == 0 && !l->tables.pressure_factors) {
         MODAL_TRY(modal_tled_near_make(&near, &l->patches, err));
         l->pieces->by_marks = near.most <= MOST_NEAR;
+        l->pieces->flow = l->pieces->by_marks && l->patches.n_patches <= FLOW_PATCHES_OF_PIECE * task->n_devices;
     }
     for (int k = 0; k < task->n_devices; k++) MODAL_TRY(new_piece(l, k, &task->devices[k], &c, &near, special_of, n_special, err));
     if (l->pieces->by_marks) MODAL_TRY(put_peers(l->pieces, err));

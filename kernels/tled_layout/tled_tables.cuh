@@ -133,9 +133,8 @@ enum Way { EACH_STEP, RESIDENT, IN_CLUSTER }; // a launch a step; one launch; on
 enum { LAW_ANY = MODAL_TLED_LAWS, LAW_RICH_NEO_HOOKEAN, LAW_RICH_ANY, LAW_FIBRES, LAW_PRONY };
 enum { RESIDENT_FAN = 3, RESIDENT_THREADS = 512 }; // of steps of one launch
 enum { CLUSTER = 16, MOST_TARGETS = 7 };           // blocks of a cluster; other patches that a node of one has, at most
-// Whether a launch a step copies a patch's corners and places into shared memory while the step before it ends: laws whose elements have
-// much of their own, so that few blocks fit beside one another.
-__host__ __device__ constexpr bool is_staged(int law) { return law == LAW_FIBRES || law == LAW_PRONY; }
+// Laws whose elements have numbers of their own, which are asked for an element ahead.
+__host__ __device__ constexpr bool asks_early(int law) { return law == LAW_FIBRES || law == LAW_PRONY; }
 enum { REDUCE = 256 }; // nodes whose works one block adds up
 enum { WORKS = 4 };    // of a step: loads, held, damped, inner
 
@@ -197,6 +196,7 @@ template <class R> struct Piece {
 template <class R> struct Pieces {
     int n;
     bool by_marks; // patches wait for those of other pieces
+    bool flow;     // and for those of their own, instead of the launch before
     modal_event *begun;
     Piece<R> all[MOST_PIECES];
 };

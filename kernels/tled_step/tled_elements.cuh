@@ -34,7 +34,7 @@ template <class R> struct Bench {
 enum { STAGES_NONE, STAGES_CORNERS, STAGES_ALL };
 template <class R> __host__ __device__ constexpr int stages_of(int law, int elements)
 {
-    return is_staged(law) ? (int)STAGES_ALL : elements == TETRAHEDRA && sizeof(R) == 4 ? (int)STAGES_CORNERS : (int)STAGES_NONE;
+    return law == LAW_PRONY ? (int)STAGES_ALL : elements == TETRAHEDRA && sizeof(R) == 4 ? (int)STAGES_CORNERS : (int)STAGES_NONE;
 }
 
 // What comes after the bench, aligned: of steps of one launch the sums of other patches, else what is staged.
@@ -167,7 +167,7 @@ __device__ __forceinline__ int fan_forces(const Tables<R> &t, const modal_tled_p
     for (int k = 0;;) {
         const int64_t at = patch.first_element + (int64_t)k * n_lanes + lane;
         Early<R> next; // asked for before this one's stress
-        if (is_staged(LAW) && k + 1 < n) {
+        if (asks_early(LAW) && k + 1 < n) {
             next = early;
             if (!ONE && patch.material < 0) read_material<LAW>(t, material_of(t, patch, lane, k + 1), next);
             read_own<LAW>(t, viscous, at + n_lanes, next);
@@ -191,7 +191,7 @@ __device__ __forceinline__ int fan_forces(const Tables<R> &t, const modal_tled_p
         fi = times(p, cj);
         if (left < 2) break;
         ++k;
-        if (is_staged(LAW)) early = next;
+        if (asks_early(LAW)) early = next;
         cj = {-ci.x, -ci.y, -ci.z};
         ei = ej;
         ui = uj;
@@ -343,23 +343,24 @@ __device__ __forceinline__ R hexahedron_forces(const Tables<R> &t, const modal_t
              Vector3<R>{u[0][3], u[1][3], u[2][3]}, c1, c2, c3, over, h);
     const Extra<R> extra = {viscous, patch.first_element + lane, number, false, 0, (R)(1.0 / 64)};
     const R jacobian = whole_stress<LAW>(t, m, extra, h, p);
-    const Vector3<R> f1 = times(p, c1), f2 = times(p, c2), f3 = times(p, c3);
     const R scale = k * over;
     const int4 slots = words[patch.n_lanes];
 #pragma unroll
     for (int i = 0; i < 3; i++) { // one component after the other: registers
-        R f[8], along[3] = {0, 0, 0}; // along: sum over modes of hourglass displacement times moment
+        R f[8], row[3] = {0, 0, 0}; // row: sum over modes of hourglass displacement times moment, then P's row less its part along the gradients
 #pragma unroll
         for (int g = 4; g < 8; g++) {
             const R mode = u[i][g] - (h[3 * i] * x[0][g] + h[3 * i + 1] * x[1][g] + h[3 * i + 2] * x[2][g]);
             f[g] = k * mode;
 #pragma unroll
-            for (int j = 0; j < 3; j++) along[j] += mode * x[j][g];
+            for (int j = 0; j < 3; j++) row[j] += mode * x[j][g];
         }
+#pragma unroll
+        for (int j = 0; j < 3; j++) row[j] = p[3 * i + j] - scale * row[j];
         f[0] = 0;
-        f[1] = (i == 0 ? f1.x : i == 1 ? f1.y : f1.z) - scale * (along[0] * c1.x + along[1] * c1.y + along[2] * c1.z);
-        f[2] = (i == 0 ? f2.x : i == 1 ? f2.y : f2.z) - scale * (along[0] * c2.x + along[1] * c2.y + along[2] * c2.z);
-        f[3] = (i == 0 ? f3.x : i == 1 ? f3.y : f3.z) - scale * (along[0] * c3.x + along[1] * c3.y + along[2] * c3.z);
+        f[1] = row[0] * c1.x + row[1] * c1.y + row[2] * c1.z;
+        f[2] = row[0] * c2.x + row[1] * c2.y + row[2] * c2.z;
+        f[3] = row[0] * c3.x + row[1] * c3.y + row[2] * c3.z;
         from_modes(f);
 #pragma unroll
         for (int a = 0; a < 8; a++) force_at(b, half(slots, a), i) = f[a];

@@ -69,12 +69,23 @@ __device__ __forceinline__ void give_peer_mark(uint32_t *mark, uint32_t value)
     asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(mark), "r"(value) : "memory");
 }
 
+__device__ __forceinline__ uint64_t nanoseconds()
+{
+    uint64_t t;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t));
+    return t;
+}
+
+// A device that is lost gives no mark: then this launch fails, so that who waits for it is told.
 __device__ __forceinline__ void wait_for_peer_mark(const uint32_t *mark, uint32_t value)
 {
+    constexpr uint64_t LONGEST = 60000000000; // ns
+    const uint64_t begun = nanoseconds();
     uint32_t seen;
     for (;;) {
         asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(seen) : "l"(mark) : "memory");
         if ((int32_t)(seen - value) >= 0) break;
+        if (nanoseconds() - begun > LONGEST) __trap();
         asm volatile("nanosleep.u32 20;");
     }
     asm volatile("fence.acq_rel.sys;" ::: "memory");

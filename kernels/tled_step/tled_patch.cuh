@@ -10,7 +10,8 @@
 // that or ended. So a block waits for blocks alone that are on a multiprocessor or gone, however many fit, and of the earliest step's none waits.
 //   Nothing is overwritten before it is read: step i writes states and sums that step i - 1 has read, those of a patch's nodes by patches near
 // it alone; these have given step i - 1's mark, after their reading.
-//   Pieces of a solid on several devices wait for patches of other pieces the same way. Steps are queued step by step, all pieces' i before
+//   Pieces of a solid on several devices wait for patches of other pieces the same way; large ones for those alone, and for the launch before of
+// their own device. Steps are queued step by step, all pieces' i before
 // anybody's i + 1, those of one device in one stream: so a block of step i begins only when all blocks of step i - 1 of its own device have, and those
 // of other devices need nothing of step i to do so.
 //   Whoever waits for the end of the last launch has all: each of its blocks has seen the mark of the same patch's step before, that block's last
@@ -120,7 +121,6 @@ __device__ __forceinline__ uint32_t kept(double at) { return (uint32_t)at; }
 template <class R> __device__ __forceinline__ void give_peers(const Tables<R> &t, const Step<R> &s)
 {
     const int first = t.border_first[blockIdx.x], end = t.border_first[blockIdx.x + 1];
-    if (first == end) return;
     unsigned all = 0;
     for (int i = first + threadIdx.x; i < end; i += blockDim.x) {
         const int sum = t.border_sums[i];
@@ -150,7 +150,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     const modal_tled_patch patch = t.patches[blockIdx.x];
     modal_tled_place q = place_at(places, threadIdx.x + THREADS < t.most_places ? threadIdx.x + THREADS : 0);
     const bool by_mark = MARKS && MOVES && s.waits_for_marks;
-    const int near = by_mark && threadIdx.x < t.most_near ? t.near[(int64_t)blockIdx.x * t.most_near + threadIdx.x] : -1;
+    const bool far = MARKS && t.peers && t.border_first[blockIdx.x] < t.border_first[blockIdx.x + 1]; // it has neighbours on other devices
+    const int near = MOVES && (by_mark || far) && threadIdx.x < t.most_near ? t.near[(int64_t)blockIdx.x * t.most_near + threadIdx.x] : -1;
     Vector4<R> rest;
     if (STAGES != STAGES_ALL) rest = t.rest[p.node];
     b.corners = t.corners + patch.first_corner;
@@ -169,12 +170,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
     for (int j = threadIdx.x; j < patch.n_bases; j += THREADS) b.bases[j] = t.bases[patch.first_base + j];
     const Now<R> now = now_of(s, t.n_signals, 0); // of the task's arrays, which are there before its first step
-    if (by_mark) {
-        if (near >= 0) t.peers ? wait_for_peer_mark(t.marks + near, s.mark - 1) : wait_for_mark(t.marks + near, s.mark - 1);
-        __syncthreads();
-    } else {
-        modal_cuda::wait_for_previous();
-    }
+    if (!by_mark) modal_cuda::wait_for_previous();
+    if (near >= 0) far ? wait_for_peer_mark(t.marks + near, s.mark - 1) : wait_for_mark(t.marks + near, s.mark - 1);
+    if (by_mark || (MOVES && far)) __syncthreads();
     if (STAGES == STAGES_ALL) wait_for_copies();
     for (int i = threadIdx.x; i < patch.n_places; i += THREADS) {
         if (STAGES == STAGES_ALL) p = place_at(b.places, i), rest.w = b.rest[i].w;
@@ -200,10 +198,10 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
         const Vector3<R> f = place_force(b, i, n);
         s.next_forces[sum] = {f.x, f.y, f.z, 0};
     }
-    if (MARKS && s.gives_marks) {
+    if (MARKS && (s.gives_marks || far)) {
         __syncthreads();
-        if (t.peers) give_peers(t, s);
-        if (threadIdx.x == 0) give_mark(t.marks + (t.numbers ? t.numbers[blockIdx.x] : (int)blockIdx.x), s.mark);
+        if (far) give_peers(t, s);
+        if (s.gives_marks && threadIdx.x == 0) give_mark(t.marks + (t.numbers ? t.numbers[blockIdx.x] : (int)blockIdx.x), s.mark);
     }
 }
 

@@ -6,7 +6,8 @@
 // send. It has waited for their step i - 1 before, which was the last to read the sums that it writes into: none is overwritten
 // before it is read. Likewise where nodes are: step i reads states i % 2 and writes the others.
 //
-// Where patches wait for one another (by_marks), their kernel sends and waits, patch by patch: nothing is between two steps. Else kernels of
+// Where patches wait for one another (by_marks), their kernel sends and waits, patch by patch: nothing is between two steps (of large pieces patches
+// on a border alone do, `flow` 0). Else kernels of
 // their own send after a step, and events are waited for.
 
 // Numbers `list` of one piece's array into another one's.
@@ -238,7 +239,7 @@ modal_status pieces_steps(Layout<R> *l, const modal_tled_step_task *task, int64_
     MODAL_TRY(modal_device_event_record(&l->device, all->begun, stream, err));
     for (int p = 0; p < all->n; p++) {
         steps[p] = s;
-        steps[p].gives_marks = all->by_marks;
+        steps[p].gives_marks = all->flow;
         steps[p].mark = l->tag;
         turned.stops[p] = all->all[p].layout->stop, turned.watches[p] = all->all[p].watch;
         MODAL_TRY(modal_device_select(&all->all[p].layout->device, err));

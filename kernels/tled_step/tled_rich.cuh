@@ -11,9 +11,7 @@ namespace modal_tled {
 __host__ __device__ constexpr bool is_rich(int law) { return law == LAW_RICH_NEO_HOOKEAN || law == LAW_RICH_ANY; }
 __host__ __device__ constexpr int law_of(int law)
 {
-    return law == LAW_RICH_NEO_HOOKEAN || law == LAW_FIBRES || law == LAW_PRONY ? (int)MODAL_TLED_NEO_HOOKEAN
-           : law == LAW_RICH_ANY                                               ? (int)LAW_ANY
-                                                                               : law;
+    return law == LAW_RICH_NEO_HOOKEAN ? (int)MODAL_TLED_NEO_HOOKEAN : law == LAW_RICH_ANY ? (int)LAW_ANY : law;
 }
 
 // cof F of F = I + H; returns J - 1.
@@ -28,22 +26,43 @@ template <class R> __device__ __forceinline__ R whole_cofactors(const R h[9], R 
     return t + (x + a + b + (h[0] * x + h[1] * y + h[2] * z));
 }
 
-// p += P of fibres of stiffness eta along a.
-template <class R> __device__ __forceinline__ void add_fibres(R eta, const R h[9], const R a[3], R p[9])
+// Fibres of stiffness eta along a: their stress is along f a^T - around cof F, f = F a.
+template <class R> struct Pull {
+    R f[3], along, around;
+};
+
+template <class R> __device__ __forceinline__ Pull<R> pull_of(R eta, const R h[9], const R a[3], R above, R power, R over)
 {
-    R c[9], f[3], e = 0;
-    const R above = whole_cofactors(h, c), jacobian = 1 + above;
-    const R power = power_minus_two_thirds(jacobian), root = jacobian * power;
-    const R q = -above * (root + 1) * inverse(root * root + root + 1) * power;
+    Pull<R> pull;
+    const R root = (1 + above) * power, q = -above * (root + 1) * inverse(root * root + root + 1) * power; // q: J^(-2/3) - 1
+    R e = 0;
 #pragma unroll
     for (int i = 0; i < 3; i++) {
         const R ha = h[3 * i] * a[0] + h[3 * i + 1] * a[1] + h[3 * i + 2] * a[2];
-        f[i] = a[i] + ha;
-        e += ha * (a[i] + f[i]);
+        pull.f[i] = a[i] + ha;
+        e += ha * (a[i] + pull.f[i]);
     }
-    const R g = q * (1 + e) + e, along = eta * g * power, around = eta * g * (1 + g) * (inverse(jacobian) * (R)(1.0 / 3));
+    const R g = q * (1 + e) + e, stress = eta * g;
+    pull.along = stress * power;
+    pull.around = stress * (1 + g) * (over * (R)(1.0 / 3));
+    return pull;
+}
+
+template <class R> __device__ __forceinline__ void add_along(const Pull<R> &pull, const R a[3], R p[9])
+{
 #pragma unroll
-    for (int k = 0; k < 9; k++) p[k] += along * f[k / 3] * a[k % 3] - around * c[k];
+    for (int k = 0; k < 9; k++) p[k] += pull.along * pull.f[k / 3] * a[k % 3];
+}
+
+// p += P of fibres of stiffness eta along a.
+template <class R> __device__ __forceinline__ void add_fibres(R eta, const R h[9], const R a[3], R p[9])
+{
+    R c[9];
+    const R above = whole_cofactors(h, c);
+    const Pull<R> pull = pull_of(eta, h, a, above, power_minus_two_thirds(1 + above), inverse(1 + above));
+    add_along(pull, a, p);
+#pragma unroll
+    for (int k = 0; k < 9; k++) p[k] -= pull.around * c[k];
 }
 
 // F^-1 p, in six numbers: its isochoric part and its volumetric one.
@@ -135,18 +154,48 @@ __device__ __forceinline__ Early<R> early_of(const Tables<R> &t, const R *viscou
     return early;
 }
 
-// relax for one term whose six numbers are in registers; they become the next step's.
-template <class R> __device__ __forceinline__ void relax_one(const Early<R> &early, const R h[9], R known[6], R p[9])
+// The neo-Hookean law and fibres: cof F is C - H^T + (1 + t) I, so that they change the law's numbers.
+template <class R> __device__ __forceinline__ R fibre_stress(R mu, R modulus, R eta, const R h[9], const R a[3], R p[9])
 {
-    R part[2][6], off[6];
-    split(h, p, part);
+    const Volumes<R> v = volumes_of(h);
+    const NeoHooke<R> n = neo_hooke_of(mu, modulus, h, v);
+    const Pull<R> pull = pull_of(eta, h, a, v.above, n.power, n.over);
+    const R back = n.b - n.a - pull.around;
+    isotropic(n.a, back, n.b - pull.around + back * v.t, h, v.c, p);
+    add_along(pull, a, p);
+    return v.jacobian;
+}
+
+// The neo-Hookean law and one Prony term; what is known of it becomes the next step's. With D = J C^-1 - I the law's S is
+// b I + (b - a) D, its volumetric part K (J - 1) (I + D). D is made of G = cof F - I: J C^-1 = (I + G)^T (I + G) / J.
+template <class R>
+__device__ __forceinline__ R prony_stress(R mu, R modulus, const Early<R> &early, const R h[9], R known[6], R p[9])
+{
+    const Volumes<R> v = volumes_of(h);
+    const NeoHooke<R> n = neo_hooke_of(mu, modulus, h, v);
+    const int rows[6] = {0, 1, 2, 1, 0, 0}, columns[6] = {0, 1, 2, 2, 2, 1};
+    const R back = n.b - n.a, volumetric = modulus * v.above;
+    const R x = early.isochoric ? n.b - volumetric : volumetric, y = early.isochoric ? back - volumetric : volumetric;
+    R g[9], s[6];
+#pragma unroll
+    for (int k = 0; k < 9; k++) g[k] = v.c[k] - h[k % 3 * 3 + k / 3] + (k % 4 == 0 ? v.t : 0);
 #pragma unroll
     for (int k = 0; k < 6; k++) {
-        const R s = early.isochoric ? part[0][k] : part[1][k];
-        off[k] = early.own[k] + early.decay.now * s;
-        known[k] = early.decay.keep * off[k] + early.decay.next * s;
+        const int i = rows[k], j = columns[k];
+        const R more = g[3 * i + j] + g[3 * j + i] + (g[i] * g[j] + g[3 + i] * g[3 + j] + g[6 + i] * g[6 + j]);
+        const R d = (k < 3 ? more - v.above : more) * n.over, part = k < 3 ? x + y * d : y * d;
+        const R off = early.own[k] + early.decay.now * part;
+        known[k] = early.decay.keep * off + early.decay.next * part;
+        s[k] = (k < 3 ? n.b + back * d : back * d) - off;
     }
-    take_off(h, off, p);
+#pragma unroll
+    for (int i = 0; i < 3; i++) { // F S
+        const R hx = h[3 * i], hy = h[3 * i + 1], hz = h[3 * i + 2];
+        p[3 * i] = (hx * s[0] + hy * s[5] + hz * s[4]) + s[i == 0 ? 0 : i == 1 ? 5 : 4];
+        p[3 * i + 1] = (hx * s[5] + hy * s[1] + hz * s[3]) + s[i == 0 ? 5 : i == 1 ? 1 : 3];
+        p[3 * i + 2] = (hx * s[4] + hy * s[3] + hz * s[2]) + s[i == 0 ? 4 : i == 1 ? 3 : 2];
+    }
+    return v.jacobian;
 }
 
 // What a rich material's stress is made of beside H. All stresses are times `scale`.
@@ -164,17 +213,15 @@ template <class R> struct Extra {
 template <int LAW, class R>
 __device__ __forceinline__ R whole_stress(const Tables<R> &t, const Material<R> &m, const Extra<R> &x, const R h[9], R p[9])
 {
-    if (!is_rich(LAW)) {
-        const R jacobian = stress<law_of(LAW)>(m.law, m.mu, m.modulus, h, p);
-        if (LAW == LAW_FIBRES) add_fibres(x.early.fibre * x.scale, h, x.early.own, p);
-        if (LAW == LAW_PRONY) {
-            R known[6];
-            relax_one(x.early, h, known, p);
+    if (LAW == LAW_FIBRES) return fibre_stress(m.mu, m.modulus, x.early.fibre * x.scale, h, x.early.own, p);
+    if (LAW == LAW_PRONY) {
+        R known[6];
+        const R jacobian = prony_stress(m.mu, m.modulus, x.early, h, known, p);
 #pragma unroll
-            for (int c = 0; c < 6; c++) x.viscous[c * t.n_elements + x.at] = known[c];
-        }
+        for (int c = 0; c < 6; c++) x.viscous[c * t.n_elements + x.at] = known[c];
         return jacobian;
     }
+    if (!is_rich(LAW)) return stress<law_of(LAW)>(m.law, m.mu, m.modulus, h, p);
     const Rich<R> rich = t.rich[x.material];
     const R mean = x.mean * x.scale;
     const R jacobian = stress<law_of(LAW)>(m.law, m.mu, m.modulus, h, p, rich.averages && x.tetrahedron ? &mean : nullptr);

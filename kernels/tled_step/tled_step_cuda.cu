@@ -15,7 +15,7 @@ enum { MOST_STEPS = 1 << 20 }; // of one run: a step's number has 31 bits, and t
 // Threads of a block, and blocks of a multiprocessor that registers are given out for.
 template <class R> struct Shape {
     enum { THREADS = sizeof(R) == 4 ? 256 : 128, BLOCKS = sizeof(R) == 4 ? 4 : 2 };
-    enum { RICH_BLOCKS = 2, FIBRE_BLOCKS = 3 }; // what comes on top of a law needs registers
+    enum { RICH_BLOCKS = 2, EARLY_BLOCKS = 3 }; // what comes on top of a law needs registers
 };
 
 // A kernel of a block a patch.
@@ -41,9 +41,9 @@ template <int MOVES, int ELEMENTS, int LAW, class R>
 modal_status launch_patches(const Layout<R> *l, const Step<R> &s, cudaStream_t stream, modal_error *err)
 {
     typedef Shape<R> shape;
-    constexpr int blocks = LAW == LAW_FIBRES ? (int)shape::FIBRE_BLOCKS : is_rich(LAW) || is_staged(LAW) ? (int)shape::RICH_BLOCKS : (int)shape::BLOCKS;
+    constexpr int blocks = asks_early(LAW) ? (int)shape::EARLY_BLOCKS : is_rich(LAW) ? (int)shape::RICH_BLOCKS : (int)shape::BLOCKS;
     constexpr int stages = stages_of<R>(LAW, ELEMENTS);
-    constexpr bool knows_one = is_staged(LAW);             // other laws gain 2 % by numbers of a material that are constants
+    constexpr bool knows_one = asks_early(LAW);            // other laws gain 2 % by numbers of a material that are constants
     constexpr bool always_marks = ELEMENTS == TETRAHEDRA; // hexahedra lose 4 % by what they are not asked for
     if (!always_marks && !l->tables.near)
         return launch_kernel<R>(patch_step<MOVES, ELEMENTS, LAW, false, always_marks, R, shape::THREADS, blocks>, l, s, stages, stream, err);

@@ -77,40 +77,68 @@ template <class R> __device__ __forceinline__ void stvk_stress(R mu, R lambda, c
             p[3 * i + j] = s[3 * i + j] + h[3 * i] * s[j] + h[3 * i + 1] * s[3 + j] + h[3 * i + 2] * s[6 + j];
 }
 
-// P of H in p, with *pressure for modulus (J - 1) where it is not NULL; returns J. LAW: the law of all elements, or LAW_ANY.
-template <int LAW, class R>
-__device__ __forceinline__ R stress(int law, R mu, R modulus, const R h[9], R p[9], const R *pressure = nullptr)
+// What the stress of H follows from: C = cof H, t = tr H, id = tr C + det H, J.
+template <class R> struct Volumes {
+    R c[9], t, id, above, jacobian; // above: J - 1
+};
+
+template <class R> __device__ __forceinline__ Volumes<R> volumes_of(const R h[9])
 {
-    const R c[9] = {h[4] * h[8] - h[5] * h[7], h[5] * h[6] - h[3] * h[8], h[3] * h[7] - h[4] * h[6],
-                    h[2] * h[7] - h[1] * h[8], h[0] * h[8] - h[2] * h[6], h[1] * h[6] - h[0] * h[7],
-                    h[1] * h[5] - h[2] * h[4], h[2] * h[3] - h[0] * h[5], h[0] * h[4] - h[1] * h[3]};
-    const R t = h[0] + h[4] + h[8], id = c[0] + c[4] + c[8] + (h[0] * c[0] + h[1] * c[1] + h[2] * c[2]);
-    const R above = t + id, jacobian = 1 + above;
-    R a, back, identity; // P = a H + back (C - H^T) + identity I
-    if (LAW == MODAL_TLED_STVK || (LAW == LAW_ANY && law == MODAL_TLED_STVK)) {
-        stvk_stress(mu, modulus, h, p);
-        return jacobian;
-    }
-    if (LAW == MODAL_TLED_LOGARITHMIC || (LAW == LAW_ANY && law == MODAL_TLED_LOGARITHMIC)) {
-        const R l = pressure ? *pressure : modulus * above, m = mu * inverse(jacobian);
-        a = mu;
-        back = l - m;
-        identity = m * id + l + l * t;
-    } else {
-        R square = 0;
+    Volumes<R> v = {{h[4] * h[8] - h[5] * h[7], h[5] * h[6] - h[3] * h[8], h[3] * h[7] - h[4] * h[6],
+                     h[2] * h[7] - h[1] * h[8], h[0] * h[8] - h[2] * h[6], h[1] * h[6] - h[0] * h[7],
+                     h[1] * h[5] - h[2] * h[4], h[2] * h[3] - h[0] * h[5], h[0] * h[4] - h[1] * h[3]}};
+    v.t = h[0] + h[4] + h[8];
+    v.id = v.c[0] + v.c[4] + v.c[8] + (h[0] * v.c[0] + h[1] * v.c[1] + h[2] * v.c[2]);
+    v.above = v.t + v.id;
+    v.jacobian = 1 + v.above;
+    return v;
+}
+
+// The neo-Hookean law's: P = a F + (b - a) cof F, which is a H + (b - a) (C - H^T) + (b + (b - a) t) I; power: J^(-2/3).
+template <class R> struct NeoHooke {
+    R power, over, a, b; // over: 1 / J
+};
+
+template <class R>
+__device__ __forceinline__ NeoHooke<R> neo_hooke_of(R mu, R modulus, const R h[9], const Volumes<R> &v, const R *pressure = nullptr)
+{
+    NeoHooke<R> n;
+    R square = 0;
 #pragma unroll
-        for (int k = 0; k < 9; k++) square += h[k] * h[k];
-        a = mu * power_minus_two_thirds(jacobian);
-        const R b = (pressure ? *pressure : modulus * above) - a * ((square - t - 3 * id) * (inverse(jacobian) * (R)(1.0 / 3)));
-        back = b - a;
-        identity = b + back * t;
-    }
+    for (int k = 0; k < 9; k++) square += h[k] * h[k];
+    n.power = power_minus_two_thirds(v.jacobian);
+    n.over = inverse(v.jacobian);
+    n.a = mu * n.power;
+    n.b = (pressure ? *pressure : modulus * v.above) - n.a * ((square - v.t - 3 * v.id) * (n.over * (R)(1.0 / 3)));
+    return n;
+}
+
+// p = a H + back (C - H^T) + identity I.
+template <class R> __device__ __forceinline__ void isotropic(R a, R back, R identity, const R h[9], const R c[9], R p[9])
+{
 #pragma unroll
     for (int i = 0; i < 3; i++)
 #pragma unroll
         for (int j = 0; j < 3; j++)
             p[3 * i + j] = a * h[3 * i + j] + back * (c[3 * i + j] - h[3 * j + i]) + (i == j ? identity : 0);
-    return jacobian;
+}
+
+// P of H in p, with *pressure for modulus (J - 1) where it is not NULL; returns J. LAW: the law of all elements, or LAW_ANY.
+template <int LAW, class R>
+__device__ __forceinline__ R stress(int law, R mu, R modulus, const R h[9], R p[9], const R *pressure = nullptr)
+{
+    const Volumes<R> v = volumes_of(h);
+    if (LAW == MODAL_TLED_STVK || (LAW == LAW_ANY && law == MODAL_TLED_STVK)) {
+        stvk_stress(mu, modulus, h, p);
+    } else if (LAW == MODAL_TLED_LOGARITHMIC || (LAW == LAW_ANY && law == MODAL_TLED_LOGARITHMIC)) {
+        const R l = pressure ? *pressure : modulus * v.above, m = mu * inverse(v.jacobian);
+        isotropic(mu, l - m, m * v.id + l + l * v.t, h, v.c, p);
+    } else {
+        const NeoHooke<R> n = neo_hooke_of(mu, modulus, h, v, pressure);
+        const R back = n.b - n.a;
+        isotropic(n.a, back, n.b + back * v.t, h, v.c, p);
+    }
+    return v.jacobian;
 }
 
 } // namespace modal_tled
