@@ -148,7 +148,55 @@ def relax(h, p, terms):
     return out
 
 
-def extras(kind, law, h, gpu, steps=2):
+def early_stress(kind, h):
+    """Of float32 on a GPU (tled_rich.cuh): fibres change the neo-Hookean law's numbers; a Prony term is taken off S, and P is F S."""
+    mu, modulus, x, y = numbers(4)
+    c = cofactors(h)
+    t, i = h[0] + h[4] + h[8], c[0] + c[4] + c[8]
+    i_d = i + dot(h, c)
+    above = t + i_d
+    jacobian = above + 1
+    square = h[0] * h[0]
+    for k in range(1, 9):
+        square = square + h[k] * h[k]
+    power, over = special(special(jacobian) * 0.66), special(jacobian)
+    a, bulk = power * mu, above * modulus
+    b = bulk - a * ((square - t - i_d * 3) * (over * 0.33))
+    back = b - a
+    if kind == "fibres":
+        fibre, f, e = numbers(3), [], None
+        root = jacobian * power
+        q = -above * (root + 1) * special(root * root + root + 1) * power
+        for k in range(3):
+            ha = dot(h[3 * k:3 * k + 3], fibre)
+            f.append(fibre[k] + ha)
+            way = ha * (fibre[k] + f[k])
+            e = way if e is None else e + way
+        g = q * (e + 1) + e
+        pull = g * mu
+        along, around = pull * power, pull * (g + 1) * (over * 0.33)
+        back = back - around
+        identity = b - around + back * t
+        p = [a * h[3 * k + l] + back * (c[3 * k + l] - h[3 * l + k]) for k in range(3) for l in range(3)]
+        p = [p[k] + identity if k % 4 == 0 else p[k] for k in range(9)]
+        along_f = [along * n for n in f]
+        return [p[k] + along_f[k // 3] * fibre[k % 3] for k in range(9)]
+    b - bulk, back - bulk
+    g = [c[k] - h[k] + t if k % 4 == 0 else c[k] - h[k] for k in range(9)]
+    s = []
+    for k in range(6):
+        more = Number() + Number() + dot(g, g)
+        d = (more - above if k < 3 else more) * over
+        part = x + y * d if k < 3 else y * d
+        off = Number() + part * 0.5
+        off * 0.5 + part * 0.5
+        s.append((b + back * d if k < 3 else back * d) - off)
+    return [dot(h, s) + s[k % 6] for k in range(9)]
+
+
+def extras(kind, law, h, gpu, steps=2, early=False):
+    if early and kind in ("fibres", "a Prony term"):
+        return early_stress(kind, h)
     p = stress(law, h, gpu, steps, kind == "nodal pressures")
     if kind == "fibres":
         p = add_fibres(h, p, gpu, steps)
@@ -157,7 +205,7 @@ def extras(kind, law, h, gpu, steps=2):
     return p
 
 
-def tetrahedron(law, kind, way, steps=2):
+def tetrahedron(law, kind, way, steps=2, early=False):
     """way: "stored" gradients (processor, and the other ways on a GPU), or "fan", of six, whose gradients follow from places at rest."""
     gpu = way != "stored"
     if way == "fan":
@@ -166,7 +214,7 @@ def tetrahedron(law, kind, way, steps=2):
         cb, ci = cross(ej, ej), cross(ej, uj)
         over = special(dot(ej, cb))
         h = [dot(numbers(3), numbers(3)) * over for _ in range(9)]
-        p = extras(kind, law, h, True)
+        p = extras(kind, law, h, True, early=early)
         for _ in range(3):
             [dot(p[3 * i:3 * i + 3], cb) for i in range(3)]
         [Number() + Number() for _ in range(9)]  # fa, fb, fi
@@ -205,7 +253,7 @@ def hexahedron(law, gpu, steps=2):
                 mode = (Number() - dot(h, numbers(3)))
                 mode * 2
                 [Number() + mode * 2 for _ in range(3)]
-            [Number() - over * dot(numbers(3), c[0]) for _ in range(3)]
+            [Number() - over * Number() for _ in range(3)]  # P's row less its part along the gradients
             [Number() + Number() for _ in range(24)]  # back to corners
         [Number() + Number() for _ in range(24)]  # to eight nodes
         return Number.done
@@ -234,7 +282,7 @@ def flops(mesh, way, gpu):
     if "H8" in mesh:
         return hexahedron(law, gpu, steps)
     if gpu and way.startswith("tled_step"):
-        once, shared = tetrahedron(law, kind, "fan")
+        once, shared = tetrahedron(law, kind, "fan", early="float64" not in way)
         if kind == "nodal pressures":  # gradients again, in a pass before
             Number.done = 0
             tetrahedron("neo-Hookean", "", "fan")
