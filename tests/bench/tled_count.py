@@ -99,8 +99,19 @@ def whole_cofactors(h):
     return [c[k] - h[k] + one if k % 4 == 0 else c[k] - h[k] for k in range(9)], t + (c[0] + c[4] + c[8] + dot(h, c))
 
 
+def stretch(h, a):
+    """F a, and 2 a.H a + |H a|^2."""
+    f, e = [], None
+    for i in range(3):
+        ha = dot(h[3 * i:3 * i + 3], a)
+        f.append(a[i] + ha)
+        way = ha * (a[i] + f[i])
+        e = way if e is None else e + way
+    return f, e
+
+
 def add_fibres(h, p, gpu, steps=2):
-    a, f, e = numbers(3), [], None
+    a = numbers(3)
     c, above = whole_cofactors(h)
     jacobian = above + 1
     power = special(special(jacobian) * 0.66) if gpu else None
@@ -111,11 +122,7 @@ def add_fibres(h, p, gpu, steps=2):
         third = power * y * 0.33
     root = jacobian * power
     q = -above * (root + 1) / (root * root + root + 1) * power
-    for i in range(3):
-        ha = dot(h[3 * i:3 * i + 3], a)
-        f.append(a[i] + ha)
-        way = ha * (a[i] + f[i])
-        e = way if e is None else e + way
+    f, e = stretch(h, a)
     g = q * (e + 1) + e
     pull = g * 3 if gpu else g * 3 * 3
     along, around = pull * power, pull * (g + 1) * third
@@ -164,14 +171,10 @@ def early_stress(kind, h):
     b = bulk - a * ((square - t - i_d * 3) * (over * 0.33))
     back = b - a
     if kind == "fibres":
-        fibre, f, e = numbers(3), [], None
+        fibre = numbers(3)
         root = jacobian * power
         q = -above * (root + 1) * special(root * root + root + 1) * power
-        for k in range(3):
-            ha = dot(h[3 * k:3 * k + 3], fibre)
-            f.append(fibre[k] + ha)
-            way = ha * (fibre[k] + f[k])
-            e = way if e is None else e + way
+        f, e = stretch(h, fibre)
         g = q * (e + 1) + e
         pull = g * mu
         along, around = pull * power, pull * (g + 1) * (over * 0.33)
