@@ -30,7 +30,8 @@ template <class R> struct Bench {
     modal_tled_place *places; // of steps that stage all (STAGES_ALL)
 };
 
-// What of its tables a step has in shared memory. Tetrahedra in float32 gain by corners there; to hexahedra room for more blocks is worth more.
+// What of its tables a step has in shared memory. Tetrahedra in float32 gain by corners there, those with a Prony term by places and rest positions,
+// too, since registers leave room for few blocks in any case; to hexahedra room for more blocks is worth more.
 enum { STAGES_NONE, STAGES_CORNERS, STAGES_ALL };
 template <class R> __host__ __device__ constexpr int stages_of(int law, int elements)
 {
