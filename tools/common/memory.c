@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "lib/base/memory.h"
 
@@ -17,7 +16,6 @@ enum { PATH = 4096 };
 extern void openblas_set_num_threads(int n_threads) __attribute__((weak));
 extern void *blas_memory_alloc(int kind) __attribute__((weak));
 extern void blas_memory_free(void *buffer) __attribute__((weak));
-extern int blas_thread_shutdown_(void) __attribute__((weak));
 
 /* The number behind `key` at the start of a line, or with "" the file's only number; -1: not there ("max", too). */
 static double number_in(const char *root, const char *folder, const char *file, const char *key)
@@ -90,11 +88,6 @@ static void take_blas_buffers(int n)
     for (int i = 0; i < n; i++) blas_memory_free(buffers[i]);
 }
 
-void tool_rest_blas(void)
-{
-    if (blas_thread_shutdown_) blas_thread_shutdown_();
-}
-
 modal_status tool_fit_threads(int *threads, int must, modal_error *err)
 {
     struct rlimit limit;
@@ -118,23 +111,3 @@ modal_status tool_fit_threads(int *threads, int must, modal_error *err)
     started++;
     return MODAL_OK;
 }
-
-/* A library's functions that run before main run after this one. Where something fails the program goes on as it is. */
-static void start_without_blas_threads(int argc, char **argv, char **environment)
-{
-    enum { MOST_VARIABLES = 4096 };
-    static char setting[] = "OPENBLAS_NUM_THREADS=1", *with[MOST_VARIABLES];
-    struct rlimit limit;
-    size_t n = 0;
-    (void)argc;
-    if (!openblas_set_num_threads || getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
-    for (; environment[n] && n + 2 < MOST_VARIABLES; n++)
-        if (strncmp(environment[n], setting, sizeof setting - 2) == 0) return;
-    if (environment[n]) return;
-    memcpy(with, environment, n * sizeof *with);
-    with[n] = setting;
-    execve("/proc/self/exe", argv, with);
-}
-
-__attribute__((section(".preinit_array"), used)) static void (*const before_libraries)(int, char **, char **) =
-    start_without_blas_threads;

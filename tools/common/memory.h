@@ -17,13 +17,7 @@ double tool_available_memory(const char *root);
  * with a message of its own, OpenBLAS waits for ever. So a tool begins by taking what `*threads` threads need: their
  * stacks, and OpenBLAS's buffers in programs that have it. Where `must` is 0 *threads becomes as many as there is room
  * for. MODAL_ERROR_MEMORY, with what is needed and the limit, where there is room for none, or not for all that must
- * be. Without a limit nothing is done. (OpenBLAS also starts threads before main, which a limit may refuse: under one a
- * program that has it starts itself again, with OPENBLAS_NUM_THREADS=1.) */
+ * be. Without a limit nothing is done. (Before main OpenBLAS starts no threads, which a limit may refuse: start.c.) */
 modal_status tool_fit_threads(int *threads, int must, modal_error *err);
-
-/* OpenBLAS's threads begin when a program that has it is loaded, and spin for a tenth of a second, in which teams of our own wait for
- * them: 20 modes of 208 nodes took 0.12 s on two cores, and take 0.02 s. Ends them; the next product that is shared out starts them
- * again. */
-void tool_rest_blas(void);
 
 #endif

@@ -267,7 +267,6 @@ static modal_status fit_threads(tool *t, modal_error *err)
     modal_status status = tool_threads(t, &asked, err);
     fitting = asked;
     modal_cores_share(!must);
-    tool_rest_blas();
     if (status == MODAL_OK) status = tool_fit_threads(&fitting, must, err);
     if (status != MODAL_OK || fitting == asked) return status;
     t->most_threads = fitting;
