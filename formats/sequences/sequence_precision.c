@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "formats/sequences/sequence_parts.h"
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/model/encoding.h"
 
@@ -139,7 +140,7 @@ modal_status modal_rounder_write(modal_rounder *r, const hid_t arrays[MODAL_MOST
     const double scale = modal_sequence_scale(r->precision);
     for (int64_t done = 0; done < n_jobs; done += r->n_chunks) {
         const int n_now = n_jobs - done < r->n_chunks ? (int)(n_jobs - done) : r->n_chunks;
-#pragma omp parallel for schedule(static) num_threads(r->n_chunks)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(r->n_chunks))
         for (int i = 0; i < n_now; i++) {
             const int array = array_of(r, done + i);
             const int64_t n = r->list.all[array].components * r->rows[array];

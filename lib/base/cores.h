@@ -8,8 +8,7 @@
 extern "C" {
 #endif
 
-/* Nonzero: from now on modal_free_threads leaves cores to other processes. Off at first. For programs whose user left the
- * number of threads to them. */
+/* Nonzero: from now on modal_free_threads leaves cores to other processes. Off at first. */
 void modal_cores_share(int share);
 
 /* Threads that a team should have now: `most`, or, where cores are shared, no more than the cores that other processes
@@ -19,6 +18,9 @@ void modal_cores_share(int share);
  * moment). `most` where the system does not tell (/proc/stat). Takes some 20 ns, every quarter of a second the time of
  * reading /proc/stat. Thread-safe. Results must not depend on it. */
 int modal_free_threads(int most);
+
+/* The same of the number that the calling thread's OpenMP has (omp_set_num_threads). Where it stands, <omp.h> is included. */
+#define MODAL_TEAM modal_free_threads(omp_get_max_threads())
 
 /* What modal_free_threads computes: cores, of which others had `others` seconds of `seconds` while our threads waited for a
  * core for `waited`, rounded to whole ones. Where a process and a thread of ours share a core, each gets one half: that thread

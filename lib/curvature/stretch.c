@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 
 static double dot(const double a[3], const double b[3])
@@ -111,7 +112,7 @@ modal_status modal_stretch_frames(int64_t n_frames, int n_threads, const modal_s
                                   const modal_stretch_output *out, modal_error *err)
 {
     modal_status status = MODAL_OK;
-#pragma omp parallel for num_threads(n_threads) if (n_frames > 1 && n_threads > 1)
+#pragma omp parallel for num_threads(modal_free_threads(n_threads)) if (n_frames > 1 && n_threads > 1)
     for (int64_t f = 0; f < n_frames; f++) {
         const int64_t at = of->n_vertices * f;
         const modal_stretch_output one = {out->area_ratio ? out->area_ratio + at : NULL,

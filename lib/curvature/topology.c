@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/normals_dynamic/normals_dynamic.h"
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/base/tile.h"
 
@@ -113,7 +114,7 @@ static modal_status count_all(modal_curvature_topology *t, const int64_t *offset
     const int threads = n_pieces > 1 && t->largest_valence <= MOST_SHARED ? omp_get_max_threads() : 1;
     const int64_t room = 2 * t->largest_valence;
     MODAL_TRY(modal_alloc(&ends, threads * room, sizeof *ends, "edges of a vertex", err));
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(modal_free_threads(threads))
     {
         modal_curvature_topology part = {.boundary = t->boundary};
 #pragma omp for schedule(dynamic)

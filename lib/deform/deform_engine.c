@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/device.h"
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/deform/deform_private.h"
 
@@ -261,7 +262,7 @@ static modal_status stage_inputs(const deform_engine *d, const deform_slot *slot
 {
     int odd = 0;
     const int together = slot->n_frames * (d->n_modes + 12 * (int64_t)d->n_objects) >= STAGED_TOGETHER;
-#pragma omp parallel for schedule(static) num_threads(d->n_stagers) reduction(| : odd) if (together)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(d->n_stagers)) reduction(| : odd) if (together)
     for (int64_t f = 0; f < slot->n_frames; f++)
         for (int32_t i = 0; i < d->n_shapes; i++) odd |= stage_frame(d, slot, &d->shapes[i], f, all, NULL) != MODAL_OK;
     for (int32_t i = 0; odd && i < d->n_shapes; i++) /* which one */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/fem/enhanced.h"
 #include "lib/fem/tetrahedron.h"
@@ -312,7 +313,7 @@ modal_status modal_stress_compute(const modal_stress *s, modal_law_kind law, con
     if (stress) memset(stress, 0, (size_t)(6 * n_nodes) * sizeof(double));
     for (int64_t first = 0; first < mesh->n_elements; first += CHUNK) {
         const int64_t n = mesh->n_elements - first < CHUNK ? mesh->n_elements - first : CHUNK;
-#pragma omp parallel for schedule(static) num_threads(n_threads) reduction(min : worst)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(n_threads)) reduction(min : worst)
         for (int64_t i = 0; i < n; i++) {
             modal_stress_point points[MODAL_RULE_MOST_POINTS];
             const int n_points = modal_stress_element(s, law, first + i, u, points);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/finite.h"
 #include "lib/base/memory.h"
 #include "lib/fem/stress.h"
@@ -215,7 +216,7 @@ modal_status modal_stress_frames_make(modal_stress_frames *s, const modal_trajec
         const double *own = q->q + frame * q->mode_offsets[q->n_objects] + q->mode_offsets[i];
         const double *pose = q->poses ? q->poses + 12 * (frame * q->n_objects + i) : s->rest_poses + 12 * (int64_t)i;
         int64_t inverted;
-#pragma omp parallel for schedule(static) num_threads(n_threads)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(n_threads))
         for (int64_t k = 0; k < 3 * n_nodes; k++) {
             double sum = 0;
             for (int32_t m = 0; m < shape->n_modes; m++) sum += own[m] * shape->modes[3 * n_nodes * m + k];

@@ -333,7 +333,7 @@ static modal_status find_all_radii(modal_deformation *d, modal_error *err)
     const int64_t n_fields = 3 * MODES * d->most_nodes, n_squares = most * MODAL_RULE_MOST_POINTS;
     MODAL_TRY(modal_alloc(&fields, n_fields * teams, sizeof(double), "gradients of modes", err));
     MODAL_TRY(modal_alloc(&squares, n_squares * teams, sizeof(double), "gradients of modes", err));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(teams) if (apart)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(teams)) if (apart)
     for (int32_t i = 0; i < d->n_shapes; i++) {
         const int own = apart ? omp_get_thread_num() : 0;
         if (!d->shapes[i].shape) continue;

@@ -3,8 +3,10 @@
 
 #include <assert.h>
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/base/sort.h"
 #include "lib/mesh/element_nearest.h"
@@ -83,7 +85,7 @@ static modal_status tree_build(const modal_volume_mesh *mesh, element_tree *tree
     MODAL_TRY(modal_alloc(&tree->bent, n, sizeof *tree->bent, "bent elements", err));
     MODAL_TRY(modal_alloc(&middles, 3 * n, sizeof *middles, "middles", err));
     MODAL_TRY(modal_alloc(&keys, n, sizeof *keys, "keys", err));
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t e = 0; e < n; e++) {
         const double *x[MODAL_ELEMENT_MOST_NODES];
         const modal_element_type type = nodes_of(mesh, e, x);
@@ -220,7 +222,7 @@ modal_status modal_embed_points(const modal_volume_mesh *mesh, int64_t n, const 
     MODAL_TRY(modal_alloc(&at, 3 * n, sizeof *at, "places in elements", err));
     MODAL_TRY(modal_alloc(&built.elements, n, sizeof *built.elements, "elements", err));
     MODAL_TRY(modal_alloc(&built.offsets, n + 1, sizeof *built.offsets, "embedding", err));
-#pragma omp parallel for schedule(dynamic, 256)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(dynamic, 256)
     for (int64_t i = 0; i < n; i++) {
         search s = {points + 3 * i, tree.tolerance, INFINITY, INT32_MAX, {0, 0, 0}};
         tree_search(&tree, &s);
@@ -251,7 +253,7 @@ modal_status modal_embed_points(const modal_volume_mesh *mesh, int64_t n, const 
     }
     MODAL_TRY(modal_alloc(&built.nodes, built.offsets[n], sizeof *built.nodes, "embedding", err));
     MODAL_TRY(modal_alloc(&built.weights, built.offsets[n], sizeof *built.weights, "embedding", err));
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         const double *x[MODAL_ELEMENT_MOST_NODES];
         double weights[MODAL_ELEMENT_MOST_NODES];

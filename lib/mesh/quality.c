@@ -2,6 +2,9 @@
 #include "lib/mesh/quality.h"
 
 #include <math.h>
+#include <omp.h>
+
+#include "lib/base/cores.h"
 
 static void subtract(const double *a, const double *b, double c[3])
 {
@@ -112,7 +115,7 @@ void modal_mesh_measure_quality(const modal_volume_mesh *mesh, modal_mesh_qualit
     for (int k = 0; k < MODAL_ANGLE_BINS - 1; k++) bounds[k] = cos(10 * (k + 1) / degrees);
     for (int64_t first = 0; first < mesh->n_elements; first += (int64_t)BLOCK * AT_ONCE) {
         modal_mesh_quality blocks[AT_ONCE];
-#pragma omp parallel for schedule(dynamic, 1) if (mesh->n_elements > 100000)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(dynamic, 1) if (mesh->n_elements > 100000)
         for (int i = 0; i < AT_ONCE; i++) {
             int64_t begin = first + (int64_t)i * BLOCK, end = begin + BLOCK;
             measure_block(mesh, begin, end < mesh->n_elements ? end : mesh->n_elements, bounds, &blocks[i]);

@@ -2,8 +2,10 @@
 /* Triangles of a surface that cross each other, or lie on each other in one plane: a tree of boxes over the triangles in the order of a
  * space-filling curve, each triangle against those behind it. */
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/base/sort.h"
 #include "lib/mesh/predicates.h"
@@ -389,7 +391,7 @@ modal_status modal_surface_intersections_where(const modal_surface_mesh *surface
     MODAL_TRY(modal_alloc(&partners, 2 * t.n, sizeof *partners, "crossings", err));
     for (int64_t i = 0; i < 2 * t.n; i++) partners[i] = INT32_MAX;
     /* Fewer triangles take some milliseconds, which threads that wait for a busy processor do not save. */
-#pragma omp parallel for schedule(dynamic, 64) reduction(+ : n_crossing, n_overlapping) if (t.n > 20000)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(dynamic, 64) reduction(+ : n_crossing, n_overlapping) if (t.n > 20000)
     for (int64_t leaf = 0; leaf < (t.n + LEAF - 1) / LEAF; leaf++) {
         found faults[FAULTS] = {[CROSSING] = {0, partners}, [OVERLAPPING] = {0, partners + t.n}};
         query(&t, leaf, faults);

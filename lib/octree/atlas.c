@@ -2,10 +2,12 @@
 #include "lib/octree/atlas.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 #include "kernels/device.h"
 #include "kernels/registry.h"
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 
 void modal_atlas_free(modal_atlas *a)
@@ -165,7 +167,7 @@ static void show_numbers(const modal_atlas_request *r, modal_atlas *a)
 {
     const int64_t n = (int64_t)a->width * a->height;
     const double scale = 255 / (r->range[1] - r->range[0]);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         uint32_t texel = 255u << 24;
         for (int c = 0; c < 3; c++) {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What of the surface each texel of an image shows, for the octree's file. */
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/octree/atlas.h"
 #include "lib/octree/bricks.h"
@@ -85,7 +87,7 @@ modal_status modal_atlas_keep(const modal_octree *o, const modal_atlas_request *
             kept->texels[n] = (int32_t)(row * a->width + x);
             kept->triangles[n++] = triangle;
         }
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         const int64_t x = kept->texels[i] % a->width, y = a->height - 1 - kept->texels[i] / a->width;
         kept->samples[i] = (int32_t)find_place(&r, x, y, kept->triangles[i], kept->places + 3 * i);

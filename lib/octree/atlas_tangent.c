@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Normals of an object as those of an image: in the frame of tangent, bitangent and normal (J. Blinn, Simulation of Wrinkled Surfaces, 1978). */
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/tetrahedron.h"
 #include "lib/octree/atlas.h"
@@ -69,7 +71,7 @@ modal_status modal_atlas_to_tangents(const modal_atlas_request *r, modal_atlas *
     int64_t behind = 0;
     modal_status status = make_vertex_normals(r->surface, &normals, err);
     for (int64_t i = 0; status == MODAL_OK && i < 3 * r->surface->n_vertices; i += 3) make_unit(normals + i);
-#pragma omp parallel for schedule(static) reduction(+ : behind)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static) reduction(+ : behind)
     for (int64_t i = 0; i < (status == MODAL_OK ? (int64_t)a->width * a->height : 0); i++) {
         double frame[3][3], n[3], turned[3] = {0, 0, 1};
         if (a->triangles[i] < 0) continue;

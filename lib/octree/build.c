@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kernels/octree_lookup/octree_lookup.h"
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/tetrahedron.h"
 #include "lib/octree/bricks.h"
@@ -51,7 +52,7 @@ static modal_status make_cells(const modal_octree_request *r, const modal_octree
     int stopped = 0;
     MODAL_TRY(modal_alloc_zero(&sets, n_sets, sizeof *sets, "cells", err));
     for (int i = 0; i < n_sets; i++) sets[i].last = -1;
-#pragma omp parallel for schedule(dynamic, 256) num_threads(n_sets)
+#pragma omp parallel for schedule(dynamic, 256) num_threads(modal_free_threads(n_sets))
     for (int64_t t = 0; t < r->n_triangles; t++) {
         cell_set *set = &sets[omp_get_thread_num()];
         double p[9];
@@ -116,7 +117,7 @@ static modal_status place_cube(const modal_octree_request *r, modal_octree *o, m
 /* Keys in Morton order, and which of them begin cells. */
 static void list_samples(const modal_bricks *cells, const modal_bricks *samples, int64_t *keys, uint8_t *begins)
 {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t i = 0; i < samples->n; i++) {
         const int64_t cell = modal_bricks_find(cells, samples->keys[i]);
         int64_t at = samples->first[i];
@@ -159,7 +160,7 @@ modal_status modal_octree_make_nodes(modal_octree *o, const uint8_t *begins, mod
     int64_t *nodes = NULL; /* [n_stretches, depth] that begin in a stretch, then the last one before it */
     MODAL_TRY(modal_alloc(&o->node_offsets, depth + 1, sizeof *o->node_offsets, "nodes", err));
     MODAL_TRY(modal_alloc_zero(&nodes, n_stretches * depth, sizeof *nodes, "nodes", err));
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t s = 0; s < n_stretches; s++) {
         int64_t n[MODAL_OCTREE_BITS + 1] = {0};
         for (int64_t i = s * STRETCH; i < o->n_samples && i < (s + 1) * STRETCH; i++) n[first_new_level(o, digit, i)]++;
@@ -179,7 +180,7 @@ modal_status modal_octree_make_nodes(modal_octree *o, const uint8_t *begins, mod
     if (o->n_nodes >= MODAL_OCTREE_MOST)
         MODAL_FAIL(err, MODAL_ERROR_MEMORY, "nodes of the tree: at most %d, %lld", MODAL_OCTREE_MOST - 1, (long long)o->n_nodes);
     MODAL_TRY(modal_alloc_zero(&o->cells, o->n_nodes << digit, sizeof *o->cells, "nodes", err));
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t s = 0; s < n_stretches; s++) {
         const int64_t last = (s + 1) * STRETCH;
         put_nodes(o, begins, s * STRETCH, last < o->n_samples ? last : o->n_samples, nodes + s * depth);
@@ -195,7 +196,7 @@ modal_status modal_octree_neighbours(const modal_octree *o, double *mean, modal_
     const modal_status status = modal_bricks_of_keys(o->keys, o->n_samples, &bricks, err);
     if (status != MODAL_OK) return status;
     int64_t n = 0;
-#pragma omp parallel for schedule(static) reduction(+ : n)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static) reduction(+ : n)
     for (int64_t b = 0; b < bricks.n; b++) {
         int64_t near[27];
         const int32_t x = modal_morton_squeeze(bricks.keys[b]), y = modal_morton_squeeze(bricks.keys[b] >> 1), z = modal_morton_squeeze(bricks.keys[b] >> 2);

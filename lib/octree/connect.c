@@ -5,6 +5,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 
 enum { POLYGON = 9 }; /* corners of a triangle that a cube has cut */
@@ -16,7 +17,7 @@ static modal_status find_neighbours(const modal_sheets *s, const modal_progress 
     modal_status status = MODAL_OK;
     int stopped = 0;
     MODAL_TRY(modal_alloc_zero(&o->neighbours, o->n_samples, sizeof *o->neighbours, "neighbours", err));
-#pragma omp parallel for schedule(dynamic, 4096)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(dynamic, 4096)
     for (int64_t i = 0; i < o->n_samples; i++) {
         int64_t c[3], there[3];
         int d[3], stop;
@@ -107,9 +108,9 @@ static modal_status find_areas(const modal_sheets *s, modal_octree *o, modal_err
     double(*shares)[8] = NULL;
     MODAL_TRY(modal_alloc_zero(&shares, s->n_cells, sizeof *shares, "areas", err));
     MODAL_TRY(modal_alloc(&o->areas, o->n_samples, sizeof *o->areas, "areas", err));
-#pragma omp parallel for schedule(dynamic, 1024)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(dynamic, 1024)
     for (int64_t i = 0; i < s->n_cells; i++) share_cell(s, i, shares[i]);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t i = 0; i < o->n_samples; i++) { /* of the eight cells around it, in their order */
         double sum = 0;
         for (int k = 0; k < 8; k++) {

@@ -2,11 +2,13 @@
 #include "lib/octree/flow.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 #include "kernels/device.h"
 #include "kernels/registry.h"
 #include "kernels/surface_flow/surface_flow.h"
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/tetrahedron.h"
 
@@ -110,7 +112,7 @@ static modal_status bring_neighbours(modal_flow *f, modal_error *err)
         offsets[t + 1] = offsets[t] + most;
     }
     MODAL_TRY(modal_alloc_zero(&rows, offsets[tiles] * MODAL_FLOW_TILE, sizeof *rows, "neighbours", err));
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         int64_t at = offsets[i / MODAL_FLOW_TILE] * MODAL_FLOW_TILE + i % MODAL_FLOW_TILE;
         for (uint32_t mask = (uint32_t)o->neighbours[i]; mask; mask &= mask - 1, at += MODAL_FLOW_TILE) {
@@ -292,7 +294,7 @@ static modal_status set_motions(modal_flow *f, const float *positions, double *f
     const int64_t n = f->octree->n_triangles;
     double most = 0;
     int64_t flat = 0, bad = -1;
-#pragma omp parallel for schedule(static) reduction(max : most, bad) reduction(+ : flat)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static) reduction(max : most, bad) reduction(+ : flat)
     for (int64_t t = 0; t < n; t++) {
         double way[3], exposure;
         flat += !set_motion(f, positions, t, way, &exposure);
@@ -433,7 +435,7 @@ done:
 /* So that a value is the sum of weights times masses: what the weights make of the areas is divided by. */
 static void divide_by_areas(modal_flow_probe *p, const float *areas)
 {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t i = 0; i < p->n; i++) {
         double area = 0;
         for (int64_t k = 8 * i; k < 8 * i + 8; k++)
@@ -461,7 +463,7 @@ modal_status modal_flow_probe_new(const modal_sheets *s, int64_t n_vertices, mod
         modal_cross(u, w, normal);
         for (int k = 0; k < 3 && modal_dot(normal, normal) > 0; k++) of[s->triangles[3 * t + k]] = (int32_t)t;
     }
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t v = 0; v < n_vertices; v++)
         if (of[v] >= 0) probe_vertex(s, of[v], s->frame.positions + 3 * v, p->samples + 8 * v, p->weights + 8 * v);
     divide_by_areas(p, s->octree->areas);
@@ -475,7 +477,7 @@ modal_status modal_flow_probe_texels(const modal_sheets *s, const modal_octree_a
     const modal_status status = new_probe(a->n_rows, "texels", p, err);
     int64_t lost = 0;
     if (status != MODAL_OK) return status;
-#pragma omp parallel for schedule(static) reduction(+ : lost)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static) reduction(+ : lost)
     for (int64_t i = 0; i < a->n_rows; i++) {
         int64_t c[3];
         double x[3];
@@ -492,7 +494,7 @@ modal_status modal_flow_probe_texels(const modal_sheets *s, const modal_octree_a
 
 void modal_flow_read(const modal_flow_probe *p, const float *masses, const float *more, float *values)
 {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t i = 0; i < p->n; i++) {
         double sum = 0;
         for (int64_t k = 8 * i; k < 8 * i + 8; k++) {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/octree/grid.h"
 
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/octree/bricks.h"
 
@@ -87,7 +89,7 @@ static modal_status make_records(const modal_octree_lattice *o, modal_octree_tab
     MODAL_TRY(modal_bricks_of_keys(o->keys, o->n_samples, &samples, err));
     MODAL_TRY(modal_alloc(&records, t->n_records * 8 * width, sizeof *records, "records", err));
     t->records = records;
-#pragma omp parallel for schedule(static) reduction(| : missing)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static) reduction(| : missing)
     for (int64_t i = 0; i < t->n_records; i++) {
         const uint64_t key = (uint64_t)o->cells[i];
         const uint32_t x = (uint32_t)modal_morton_squeeze(key), y = (uint32_t)modal_morton_squeeze(key >> 1), z = (uint32_t)modal_morton_squeeze(key >> 2);

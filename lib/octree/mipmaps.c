@@ -2,9 +2,11 @@
 #include "lib/octree/mipmaps.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 #include "kernels/octree_mipmap/octree_mipmap.h"
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/octree/bricks.h"
 #include "lib/texture/mips.h"
@@ -31,7 +33,7 @@ static void put_normal(modal_octree_channels channels, const double v[3], void *
 /* The means of a level of normals, of its sums. */
 static void put_normals(const modal_octree_mipmap_task *t)
 {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t i = 0; i < t->n_nodes; i++) {
         const float *sum = t->sums + 4 * i;
         double v[3];
@@ -45,7 +47,7 @@ static void put_normals(const modal_octree_mipmap_task *t)
 static void count_children(const modal_octree *o, int level, int32_t *first)
 {
     const int64_t width = (int64_t)1 << 3 * modal_octree_side_bits(o), begin = o->node_offsets[level], n = o->node_offsets[level + 1] - begin;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         int32_t count = 0;
         for (int64_t k = 0; k < width; k++) count += o->cells[(begin + i) * width + k] != 0;
@@ -249,7 +251,7 @@ static modal_status make_level(const modal_octree *o, const int64_t *fine_cells,
     MODAL_TRY(list_keys(&corners, &keys, err));
     const int64_t n = corners.first[corners.n];
     MODAL_TRY(modal_alloc(&values, n, bytes, "mip levels", err));
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         int64_t c[3];
         for (int k = 0; k < 3; k++) c[k] = (int64_t)modal_morton_squeeze((uint64_t)keys[i] >> k) - 1; /* lattice point i is node i - 1 */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kernels/octree_lookup/octree_lookup.h"
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/tetrahedron.h"
 #include "kernels/octree_build/octree_overlap.h"
@@ -107,9 +108,9 @@ modal_status modal_octree_nearest(const modal_octree_frame *frame, const int32_t
     MODAL_TRY(modal_alloc(&best, o->n_samples, sizeof *best, "samples", err));
     MODAL_TRY(modal_alloc(&o->triangles, o->n_samples, sizeof *o->triangles, "samples", err));
     MODAL_TRY(modal_alloc(&o->barycentric, 2 * o->n_samples, sizeof *o->barycentric, "samples", err));
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t i = 0; i < o->n_samples; i++) best[i] = UINT64_MAX;
-#pragma omp parallel for schedule(dynamic, 256)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(dynamic, 256)
     for (int64_t t = 0; t < o->n_triangles; t++) {
         offer mine = {.samples = samples, .best = best, .triangle = (uint32_t)t};
         double p[9];
@@ -127,7 +128,7 @@ modal_status modal_octree_nearest(const modal_octree_frame *frame, const int32_t
         modal_overlap_runs(p, -reach, reach, offer_run, &mine);
     }
     if (stopped) MODAL_FAIL(err, MODAL_ERROR_INTERRUPTED, "nearest: interrupted");
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t i = 0; i < o->n_samples; i++) {
         const int32_t t = (int32_t)(best[i] & UINT32_MAX);
         double p[9], weights[2], x[3];

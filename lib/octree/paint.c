@@ -2,8 +2,10 @@
 #include "lib/octree/paint.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/octree/paint_parts.h"
 #include "lib/texture/mips.h"
@@ -98,7 +100,7 @@ static void blend(const modal_octree *o, int64_t i, const double value[4], doubl
 
 static void paint_solid(modal_octree *o, const modal_layer *layer)
 {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t i = 0; i < o->n_samples; i++) {
         double x[3], value[4];
         modal_paint_position(o, i, x);
@@ -114,7 +116,7 @@ static modal_status paint_strokes(modal_octree *o, const modal_layer *layer, mod
     uint8_t *reached = NULL; /* [n_strokes] */
     const modal_status status = modal_alloc_zero(&reached, layer->n_strokes, 1, "strokes", err);
     if (status != MODAL_OK) return status;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t i = 0; i < o->n_samples; i++) {
         double x[3];
         modal_paint_position(o, i, x);
@@ -136,7 +138,7 @@ static modal_status paint_strokes(modal_octree *o, const modal_layer *layer, mod
 
 static void paint_colours(modal_octree *o, const modal_layer *layer, const modal_surface_mesh *at)
 {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t i = 0; i < o->n_samples; i++) {
         const int32_t *corner = at->triangles + 3 * (int64_t)o->triangles[i];
         double linear[3], alpha = 0, weights[3];
@@ -155,7 +157,7 @@ static void paint_colours(modal_octree *o, const modal_layer *layer, const modal
 
 static void paint_field(modal_octree *o, const modal_layer *layer, const modal_surface_mesh *surface, const float *field)
 {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t i = 0; i < o->n_samples; i++) {
         const int32_t *corner = surface->triangles + 3 * (int64_t)o->triangles[i];
         double weights[3], value[4], number = 0;

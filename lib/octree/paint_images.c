@@ -2,8 +2,10 @@
 /* Images onto samples: by the uv of the surface, and along the axes. The level of an image is that where a texel is as long as samples
  * are apart, so that a fine image does not flicker in a coarse texture. */
 #include <math.h>
+#include <omp.h>
 
 #include "kernels/raster/paint_math.h"
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/octree/paint_parts.h"
 
@@ -42,7 +44,7 @@ void modal_paint_image_layer(modal_octree *o, const modal_layer *layer, const mo
     const modal_surface_mesh *s = in->surface;
     const double step = step_of(o);
     int64_t n_outside = 0;
-#pragma omp parallel for schedule(static) reduction(+ : n_outside)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static) reduction(+ : n_outside)
     for (int64_t i = 0; i < o->n_samples; i++) {
         const int32_t *corner = s->triangle_uv + 3 * (int64_t)o->triangles[i];
         double weights[3], at[2] = {0, 0}, linear[3], alpha;
@@ -78,7 +80,7 @@ modal_status modal_paint_triplanar(modal_octree *o, const modal_layer *layer, co
     double *normals = NULL;
     const modal_status status = modal_paint_vertex_normals(s, &normals, err);
     if (status != MODAL_OK) return status;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t i = 0; i < o->n_samples; i++) {
         const int32_t *vertex = s->triangles + 3 * (int64_t)o->triangles[i];
         double x[3], weights[3], n[3] = {0, 0, 0}, share[3], all = 0, sum[3] = {0, 0, 0}, alpha = 0;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Normals of a finer surface onto samples, in the coordinates of the object. */
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/tetrahedron.h"
 #include "lib/mesh/triangle_tree.h"
@@ -52,7 +54,7 @@ modal_status modal_paint_normals(modal_octree *o, const modal_layer *layer, cons
     MODAL_TRY(modal_triangle_tree_new(&tree, fine->positions, fine->n_triangles, fine->triangles, labels, err));
     MODAL_TRY(modal_paint_vertex_normals(own, &own_normals, err));
     MODAL_TRY(modal_paint_vertex_normals(fine, &fine_normals, err));
-#pragma omp parallel for schedule(dynamic, 1024) reduction(+ : n_turned)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(dynamic, 1024) reduction(+ : n_turned)
     for (int64_t i = 0; i < o->n_samples; i++) {
         const int32_t *vertex = own->triangles + 3 * (int64_t)o->triangles[i];
         double weights[3], x[3], n[3], m[3], corners[9];

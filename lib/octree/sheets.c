@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/base/sort.h"
 #include "lib/octree/build.h"
@@ -68,7 +69,7 @@ static void meet(void *context, int axis, int64_t u, int64_t v, int64_t first, i
 static void go_through(modal_sheets *s, int64_t *counts, int fills)
 {
     const double margin = modal_octree_margin(s->octree);
-#pragma omp parallel for schedule(dynamic, 256)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(dynamic, 256)
     for (int64_t t = 0; t < s->octree->n_triangles; t++) {
         filling f = {s, counts, (int32_t)t, fills};
         double p[9];
@@ -98,7 +99,7 @@ static modal_status list_triangles(modal_sheets *s, modal_error *err)
     MODAL_TRY(modal_alloc(&s->entries, s->first[s->n_cells], sizeof *s->entries, "triangles of cells", err));
     MODAL_TRY(modal_alloc(&s->pieces, s->first[s->n_cells], sizeof *s->pieces, "triangles of cells", err));
     go_through(s, counts, 1);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t i = 0; i < s->n_cells; i++) /* in whatever order threads came */
         qsort(s->entries + s->first[i], (size_t)(s->first[i + 1] - s->first[i]), sizeof *s->entries, ascending);
 done:
@@ -174,7 +175,7 @@ static modal_status divide_cells(modal_sheets *s, const int32_t *edges, modal_er
     side *sides = NULL;
     for (int64_t i = 0; i < s->n_cells; i++) most = s->first[i + 1] - s->first[i] > most ? s->first[i + 1] - s->first[i] : most;
     MODAL_TRY(modal_alloc(&sides, 3 * most * n_threads, sizeof *sides, "edges of a cell", err));
-#pragma omp parallel for schedule(dynamic, 1024) num_threads(n_threads)
+#pragma omp parallel for schedule(dynamic, 1024) num_threads(modal_free_threads(n_threads))
     for (int64_t i = 0; i < s->n_cells; i++) {
         int64_t c[3];
         point_of(s, s->cell_samples[i], c);
@@ -277,7 +278,7 @@ done:
 static modal_status go_through_links(modal_sheets *s, modal_error *err)
 {
     modal_status failed = MODAL_OK;
-#pragma omp parallel
+#pragma omp parallel num_threads(MODAL_TEAM)
     {
         pairs p = {0};
         modal_error mine = {0};
@@ -317,7 +318,7 @@ done:
 static void find_homes(modal_sheets *s)
 {
     const modal_octree *o = s->octree;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t i = 0; i < o->n_samples; i++) {
         int64_t c[3];
         double p[9], x[3], w[2];

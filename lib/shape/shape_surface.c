@@ -2,8 +2,10 @@
 #include "lib/shape/shape_surface.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/boundary.h"
 #include "lib/mesh/order.h"
@@ -189,7 +191,7 @@ modal_status modal_shape_tiles(const modal_shape *shape, const double *phi, int6
     const int64_t *offsets = shape->embedding.offsets;
     const int64_t begin = first_tile * MODAL_TILE, base = offsets && begin < n ? offsets[begin] : begin;
     int too_large = 0;
-#pragma omp parallel for schedule(static) reduction(| : too_large)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static) reduction(| : too_large)
     for (int64_t tile = first_tile; tile < first_tile + n_tiles; tile++)
         for (int64_t mode = 0; mode < n_modes; mode++) {
             float *xyz = to + (tile - first_tile) * tile_size + mode * 3 * MODAL_TILE;

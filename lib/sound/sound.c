@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/sound/sound_private.h"
 
@@ -99,7 +100,7 @@ static modal_status find_highest(const modal_sound_request *r, modal_sound_plan 
     motion *all = NULL;
     double largest = 0;
     MODAL_TRY(modal_alloc(&all, n, sizeof *all, "modes", err));
-#pragma omp parallel for num_threads(r->threads) schedule(static)
+#pragma omp parallel for num_threads(modal_free_threads(r->threads)) schedule(static)
     for (int32_t i = 0; i < t->n_objects; i++)
         for (int64_t k = t->mode_offsets[i]; k < t->mode_offsets[i + 1]; k++)
             all[k] = motion_of(r, i, (int32_t)(k - t->mode_offsets[i]), plan->fps);
@@ -189,7 +190,7 @@ static void find_bends(making *m, int32_t object)
     const modal_sound_request *r = m->r;
     const double square = m->plan->fps * m->plan->fps;
     const int64_t first = r->trajectory->mode_offsets[object];
-#pragma omp parallel for num_threads(r->threads) schedule(static)
+#pragma omp parallel for num_threads(modal_free_threads(r->threads)) schedule(static)
     for (int i = 0; i < m->n_modes; i++) {
         double *to = m->bends + i * r->n;
         const int64_t k = first + m->modes[i];
@@ -243,12 +244,12 @@ static void make_group(making *m, int32_t object, const modal_sound_filter *filt
     const int channels = m->r->n_channels, threads = m->r->threads;
     const int64_t n_samples = m->plan->n_samples;
     find_bends(m, object);
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(modal_free_threads(threads)) schedule(static)
     for (int thread = 0; thread < threads; thread++) /* each has its weights and every threads-th block */
         for (int64_t begin = thread * (int64_t)BLOCK; begin < m->padded; begin += threads * (int64_t)BLOCK)
             interpolate(m, begin, begin + BLOCK < m->padded ? begin + BLOCK : m->padded,
                         m->weights + thread * BLOCK * m->width);
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(modal_free_threads(threads)) schedule(static)
     for (int64_t begin = 0; begin < n_samples; begin += BLOCK) {
         const int64_t end = begin + BLOCK < n_samples ? begin + BLOCK : n_samples;
         double heard[BLOCK];

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/sound/sound_private.h"
 
@@ -97,14 +98,14 @@ static modal_status fill_range(range *g, const modal_sound_kernel *delays, const
                                modal_error *err)
 {
     const int64_t n = g->end - g->begin;
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(modal_free_threads(threads)) schedule(static)
     for (int64_t i = 0; i < n; i++) g->at[i + 1] = 3 * taps_of(delays, s, y, g->begin + i, &g->first[i]);
     g->at[0] = 0;
     for (int64_t i = 0; i < n; i++) g->at[i + 1] += g->at[i];
     modal_status status = modal_grow(&g->taps, &g->capacity, g->at[n], sizeof *g->taps, "filters", err);
     if (status != MODAL_OK) return status;
     memset(g->taps, 0, (size_t)g->at[n] * sizeof *g->taps);
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(modal_free_threads(threads)) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         const int64_t v = g->begin + i, n_taps = (g->at[i + 1] - g->at[i]) / 3;
         double *to = g->taps + g->at[i];
@@ -122,7 +123,7 @@ static modal_status fill_range(range *g, const modal_sound_kernel *delays, const
 
 static void add_range(const range *g, const modal_shape *s, modal_sound_filter *to, int threads)
 {
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
+#pragma omp parallel for num_threads(modal_free_threads(threads)) schedule(dynamic)
     for (int32_t k = 0; k < s->modes.n_modes; k++)
         for (int64_t i = 0; i < g->end - g->begin; i++) {
             const float *u = g->tiles + ((i / MODAL_TILE * s->modes.n_modes + k) * 3) * MODAL_TILE + i % MODAL_TILE;

@@ -2,8 +2,10 @@
 #include "lib/tled/critical.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 
 /* The largest eigenvalue of a symmetric tridiagonal matrix: bisection by Sturm's count of those above x. Too large by `accuracy` of
@@ -152,7 +154,7 @@ static void find_stiffness(const modal_tled_forces *f, const double *u, double *
     const modal_tled_solid *s = &f->model->solid;
     const int64_t n_elements = s->n_tetrahedra + s->n_hexahedra, split = 4 * s->n_tetrahedra;
     modal_tled_reference_pressures((modal_tled_reference *)f->reference, u);
-#pragma omp parallel for schedule(static) if (n_elements > MODAL_TLED_ALONE)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static) if (n_elements > MODAL_TLED_ALONE)
     for (int64_t e = 0; e < n_elements; e++) {
         const double mass = corner_mass(f, e, f->model->densities);
         elements[e] = mass * fmax(element_eigenvalue(f, e, u, mass), 0);

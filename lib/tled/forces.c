@@ -2,8 +2,10 @@
 #include "lib/tled/forces.h"
 
 #include <math.h>
+#include <omp.h>
 
 #include "kernels/tled_step/tled_step.h"
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 
 static const modal_tled_reference *reference_of(const modal_tled_forces *f)
@@ -141,7 +143,7 @@ void modal_tled_energy_at(const modal_tled_forces *forces, const double *u, doub
     const modal_tled_solid *s = r->head.solid;
     const int64_t n = s->n_tetrahedra + s->n_hexahedra;
     double sums[PIECES][2];
-#pragma omp parallel for schedule(static) if (n > MODAL_TLED_ALONE)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static) if (n > MODAL_TLED_ALONE)
     for (int piece = 0; piece < PIECES; piece++) {
         sums[piece][0] = sums[piece][1] = 0;
         for (int64_t e = n * piece / PIECES; e < n * (piece + 1) / PIECES; e++) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/device.h"
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 
 /* Steps of one task at most, and element steps where the processor does them: so often a signal is heard, and cores that
@@ -318,7 +319,7 @@ static modal_status spread(const modal_tled_motion *m, const void *array, const 
     const int64_t n = m->model->solid.n_nodes;
     const int is_double = m->precision == MODAL_TLED_FLOAT64;
     int wrong = 0;
-#pragma omp parallel for schedule(static) num_threads(n_threads) reduction(| : wrong) if (n_threads > 1 && n > MODAL_TLED_ALONE)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(n_threads)) reduction(| : wrong) if (n_threads > 1 && n > MODAL_TLED_ALONE)
     for (int64_t i = 0; i < n; i++)
         for (int c = 0; c < 3; c++) {
             const double value = is_double ? ((const double *)array)[4 * i + c] : ((const float *)array)[4 * i + c];
@@ -357,7 +358,7 @@ modal_status modal_tled_motion_state(modal_tled_motion *m, double *u, double *ve
     MODAL_TRY(fetch(m, m->u, m->own, err));
     if (velocity || m->work) MODAL_TRY(fetch(m, m->d, m->own_d, err));
     const int64_t n = m->model->solid.n_nodes;
-#pragma omp parallel for schedule(static) if (n > MODAL_TLED_ALONE)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static) if (n > MODAL_TLED_ALONE)
     for (int64_t i = 0; i < n; i++)
         for (int c = 0; c < 3; c++) {
             if (u) u[3 * (int64_t)m->model->node_from[i] + c] = m->own[3 * i + c];
@@ -390,7 +391,7 @@ static double half_way(const modal_tled_motion *m, double before, double *betwee
     const modal_tled_solid *s = &m->model->solid;
     const int64_t n = 3 * s->n_nodes;
     double sums[PIECES], sum = 0;
-#pragma omp parallel for schedule(static) if (n > MODAL_TLED_ALONE)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static) if (n > MODAL_TLED_ALONE)
     for (int piece = 0; piece < PIECES; piece++) {
         sums[piece] = 0;
         for (int64_t k = n * piece / PIECES; k < n * (piece + 1) / PIECES; k++) {

@@ -47,7 +47,7 @@ def within(host, jobs, with_library):
     else:
         words = ["blender", "--background", "--factory-startup", "--python", f"{source}/tests/clients/trajectory_in_blender.py", "--",
                  f"{source}/tools/blender/modaltools_import", os.path.abspath("jobs.json"), os.path.abspath("found.npz")]
-    subprocess.run(words, check=True, capture_output=True, env={**os.environ, "OMP_WAIT_POLICY": "passive", "MODALTOOLS_LIBRARY": library if with_library else ""})
+    subprocess.run(words, check=True, capture_output=True, env={**os.environ, "MODALTOOLS_LIBRARY": library if with_library else ""})
     with np.load("found.npz") as found:
         return dict(found)
 

@@ -3,7 +3,7 @@
  * for tests/python/check_curvature_trimesh2.py. IN: int64 n, m; float32 positions [n, 3]; int32 triangles [m, 3]. OUT: float32
  * k_max, k_min [n, 2]. Prints seconds of one thread, and of two the larger share; fastest of RUNS.
  *
- *   OMP_WAIT_POLICY=passive curvature_times IN OUT RUNS */
+ *   curvature_times IN OUT RUNS */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>

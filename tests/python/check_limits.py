@@ -17,7 +17,6 @@ from stvk_solid import write_bar
 binaries = os.path.abspath(sys.argv[1])
 MB = 1 << 20
 SOLID = ["--young", "1e6", "--poisson", "0.3", "--density", "1000", "--fixed", "root", "-f"]
-environment = {**os.environ, "OMP_WAIT_POLICY": "passive"} # several processors are not waited for where others work
 
 
 def run(limit, tool, *words):
@@ -26,7 +25,7 @@ def run(limit, tool, *words):
         if limit:
             resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     got = subprocess.run([f"{binaries}/{tool}", *words], preexec_fn=limited, capture_output=True, text=True,
-                         stdin=subprocess.DEVNULL, timeout=120, env=environment)
+                         stdin=subprocess.DEVNULL, timeout=120)
     return got.returncode, got.stderr.splitlines()
 
 

@@ -464,9 +464,28 @@ static void test_available_memory(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* The variables that settings of libraries took the places of before main (tools/common/start.c) are back. */
+static void test_environment(void **state)
+{
+    (void)state;
+    static char strings[1 << 20];
+    FILE *file = fopen("/proc/self/environ", "r");
+    if (!file) skip();
+    const size_t n = fread(strings, 1, sizeof strings - 1, file);
+    fclose(file);
+    char **variable = environ;
+    for (const char *at = strings; at < strings + n; at += strlen(at) + 1) {
+        assert_non_null(*variable);
+        assert_string_equal(*variable++, at);
+    }
+    assert_null(*variable);
+    assert_true(variable > environ);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_environment),
         cmocka_unit_test(test_available_memory),
         cmocka_unit_test(test_parse),
         cmocka_unit_test(test_nearest_name),

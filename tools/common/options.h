@@ -29,7 +29,7 @@ enum {
 /* The options that several tools share, for their tables. */
 #define TOOL_OPTION_FORCE {"force", 'f', NULL, NULL, "Replace an output that exists.", 0}
 #define TOOL_OPTION_THREADS                                                                        \
-    {"threads", 'j', "N", NULL, "CPU threads (default: all of this process).", 0}
+    {"threads", 'j', "N", NULL, "CPU threads, at most (default: all cores of this process).", 0}
 #define TOOL_OPTION_MEMORY_LIMIT                                                                   \
     {"memory-limit", 0, "SIZE", NULL, "Most main memory to use, e.g. 800M or 4G.", 0}
 #define TOOL_OPTIONS_COMMON TOOL_OPTIONS_COMMON_WITH("man|bash|zsh", "")

@@ -9,6 +9,7 @@
 
 #include "formats/images/image.h"
 #include "formats/meshes/text_reader.h"
+#include "lib/base/cores.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
 #include "lib/texture/mips.h"
@@ -87,7 +88,7 @@ static modal_status pack_all(const tool_look *look, const modal_textures *textur
     mallopt(M_TRIM_THRESHOLD, 1 << 28);
     mallopt(M_MMAP_THRESHOLD, 1 << 25);
 #endif
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(modal_free_threads(threads))
     {
         room r = {0};
 #pragma omp for schedule(dynamic, 1)

@@ -259,14 +259,16 @@ static modal_status begin_report(tool *t, modal_error *err)
     return modal_error_set(err, TOOL_ERROR_EXISTS, "--report: exists, and is not a report of a tool, %s", report);
 }
 
-/* As many threads as the address space has room for; all that --threads asks for, or none. */
+/* As many threads as the address space has room for; all that --threads asks for, or none. Teams leave cores to other processes
+ * (lib/base/cores.h), unless --threads is given and OMP_DYNAMIC, OpenMP's variable for this, is false. */
 static modal_status fit_threads(tool *t, modal_error *err)
 {
+    const char *dynamic = getenv("OMP_DYNAMIC");
     const int must = has_option(t->program, "threads") && tool_count(&t->arguments, "threads") > 0;
     int asked = 0, fitting;
     modal_status status = tool_threads(t, &asked, err);
     fitting = asked;
-    modal_cores_share(!must);
+    modal_cores_share(!(must && dynamic && strcasecmp(dynamic, "false") == 0));
     if (status == MODAL_OK) status = tool_fit_threads(&fitting, must, err);
     if (status != MODAL_OK || fitting == asked) return status;
     t->most_threads = fitting;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "kernels/registry.h"
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/fem/enhanced.h"
 #include "lib/reduced/stvk.h"
@@ -161,7 +162,7 @@ static modal_status do_small(tool *t, const modalpack_request *r, modal_basis *b
     modal_error failure = {0};
     modalpack_request once = *r; /* the system is not asked again by each of thousands */
     once.available_memory = tool_available_memory("");
-#pragma omp parallel for schedule(dynamic, 1) num_threads(r->threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(r->threads))
     for (int64_t k = 0; k < basis->n_shapes; k++) {
         modal_shape *shape = &basis->shapes[k];
         if (shape->solid.mesh.n_nodes > what->small) continue;

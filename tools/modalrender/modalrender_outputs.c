@@ -8,6 +8,7 @@
 
 #include "formats/sequences/file_out.h"
 #include "formats/sequences/manifest.h"
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "tools/common/files.h"
 #include "tools/common/folder_files.h"
@@ -76,7 +77,7 @@ static int shows_nothing(const uint8_t *picture, int64_t pixel, int64_t width, i
 /* R' G' B' as BT.709 says, 8 bits, Y from 16 to 235: planes of a whole frame. */
 static void to_planes(const uint8_t *picture, int64_t pixels, int threads, uint8_t *planes)
 {
-#pragma omp parallel for simd schedule(static) num_threads(threads) if (pixels > 100000)
+#pragma omp parallel for simd schedule(static) num_threads(modal_free_threads(threads)) if (pixels > 100000)
     for (int64_t i = 0; i < pixels; i++) {
         const int32_t red = picture[4 * i], green = picture[4 * i + 1], blue = picture[4 * i + 2];
         planes[i] = (uint8_t)((11966 * red + 40254 * green + 4064 * blue + (16 << 16) + 32768) >> 16);

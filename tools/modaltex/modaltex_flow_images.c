@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modaltex flow --images: of each frame an image by the texture's atlas. Frames are held until there is one for each thread; then each thread reads
  * what the texels of one show, fills, encodes and writes it. */
+#include <omp.h>
 #include <string.h>
 
 #include "formats/images/png_write.h"
 #include "formats/sequences/file_out.h"
 #include "kernels/push_pull/push_pull.h"
 #include "lib/base/clock.h"
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "tools/modaltex/modaltex_flow.h"
 
@@ -111,7 +113,7 @@ modal_status modaltex_flow_images_flush(modaltex_flow_images *m, modal_error *er
 {
     modal_status status = MODAL_OK;
     double processor = 0;
-#pragma omp parallel for schedule(dynamic, 1) reduction(+ : processor)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(dynamic, 1) reduction(+ : processor)
     for (int k = 0; k < m->n; k++) {
         modal_error mine = {0};
         const double start = modal_clock(CLOCK_THREAD_CPUTIME_ID);

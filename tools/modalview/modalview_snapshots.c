@@ -7,10 +7,12 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 #include "formats/snapshots/snapshots_check.h"
 #include "formats/snapshots/snapshots_h5.h"
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/shape/shape_surface.h"
 
@@ -75,7 +77,7 @@ static modal_status find_span(job *j, modal_error *err)
     for (int64_t f = 0; f < j->n_frames; f++) {
         MODAL_TRY(modal_progress_report(&j->t->progress, "decompose", (double)f / (double)j->n_frames / 3, err));
         MODAL_TRY(read_frame(j, f, err));
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
         for (int k = 0; k < width; k++) {
             const double s = width < WIDTH ? (f == k) : sign_of(f, k); /* so few frames are the span themselves */
             for (int64_t i = 0; s != 0 && i < n; i++) j->columns[k * n + i] += s * j->v[i];
@@ -153,13 +155,13 @@ static modal_status turn_to_axes(job *j, modal_error *err)
         double *c = j->q + f * WIDTH;
         MODAL_TRY(modal_progress_report(&j->t->progress, "decompose", (1 + (double)f / (double)j->n_frames) / 3, err));
         MODAL_TRY(read_frame(j, f, err));
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
         for (int k = 0; k < j->width; k++) c[k] = dot(j->n, j->columns + k * j->n, j->v);
         for (int k = 0; k < j->width; k++)
             for (int l = 0; l < j->width; l++) gram[k][l] += c[k] * c[l];
     }
     principal_axes(j->width, gram, axes);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
     for (int64_t i = 0; i < j->n; i++) {
         double row[WIDTH];
         for (int k = 0; k < j->width; k++) {
@@ -186,7 +188,7 @@ done:
 static double longest(int64_t n, const double *v)
 {
     double most = 0;
-#pragma omp parallel for schedule(static) reduction(max : most)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static) reduction(max : most)
     for (int64_t i = 0; i < n; i += 3) most = fmax(most, v[i] * v[i] + v[i + 1] * v[i + 1] + v[i + 2] * v[i + 2]);
     return most;
 }
@@ -202,7 +204,7 @@ static modal_status measure(job *j, double errors[MODALVIEW_COLUMNS + 1], modal_
         MODAL_TRY(read_frame(j, f, err));
         for (int r = 0; r <= most; r++) {
             const double *x = j->columns + (r - 1) * j->n, c = r > 0 ? j->q[f * WIDTH + r - 1] : 0;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static)
             for (int64_t i = 0; i < (r > 0 ? j->n : 0); i++) j->v[i] -= c * x[i];
             errors[r] = fmax(errors[r], sqrt(longest(j->n, j->v)));
         }

@@ -98,9 +98,22 @@ def _candidates() -> list[str]:
     return [*paths, "libmodaltools.so.0.1"]
 
 
+def _open(path: str) -> Any:
+    """GCC's OpenMP reads GOMP_SPINCOUNT when it is loaded. With it a thread that waits sleeps after some microseconds, not milliseconds, as in the
+    tools (tools/common/start.c). If the process has loaded OpenMP already, nothing changes."""
+    name = "GOMP_SPINCOUNT"
+    if name in os.environ:
+        return ctypes.CDLL(path)
+    os.environ[name] = "1000"
+    try:
+        return ctypes.CDLL(path)
+    finally:
+        del os.environ[name]
+
+
 def _load(path: str) -> Any:
     """OSError where it cannot be loaded, or is no library of ours."""
-    library = ctypes.CDLL(path)
+    library = _open(path)
     try:
         for name, (result, arguments) in _FUNCTIONS.items():
             function = getattr(library, "modal_motion_" + name)
