@@ -110,7 +110,7 @@ def check(command, option, value):
 
 
 def main():
-    n = 0
+    n, failed = 0, []
     for tool in tools:
         if tool == "modalbench":  # which measures for seconds whatever the option is
             continue
@@ -123,8 +123,12 @@ def main():
                     chosen = [v for v in values if everything or zlib.crc32(f"{tool} {kind} {option} {v}".encode()) % SAMPLE == 0]
                     base = base_for(candidates, option, one) if chosen else None
                     for value in chosen:
-                        check(base, option, value)
+                        try:
+                            check(base, option, value)
+                        except AssertionError as error:
+                            failed.append(str(error))
                         n += 1
+    assert not failed, "\n".join(failed)
     return n
 
 
