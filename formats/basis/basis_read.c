@@ -451,7 +451,7 @@ static modal_status read_recipe(const modal_h5_in *in, const modal_h5_place *roo
     modal_status status = MODAL_OK;
     char *recipe = NULL;
     if (modal_h5_has_attribute(root, "recipe_hash")) MODAL_TRY(modal_h5_read_text(in, root, "recipe_hash", &recipe));
-    if (recipe) MODAL_TRY(modal_rule_hash(&in->checker, "/@recipe_hash", recipe));
+    MODAL_TRY(modal_rule_hash(&in->checker, "/@recipe_hash", recipe));
     if (recipe) snprintf(basis->recipe_hash, sizeof basis->recipe_hash, "%.32s", recipe);
 done:
     modal_free(&recipe);
@@ -469,7 +469,7 @@ static modal_status read_all(const modal_h5_in *in, choice wanted, int deep, mod
     MODAL_TRY(modal_basis_check_version(in, &major));
     MODAL_TRY(modal_h5_enter(in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_read_text(in, &root, "content_hash", &hash));
-    if (hash) MODAL_TRY(modal_rule_hash(&in->checker, "/@content_hash", hash));
+    MODAL_TRY(modal_rule_hash(&in->checker, "/@content_hash", hash));
     if (hash) snprintf(basis->hash, sizeof basis->hash, "%.32s", hash);
     MODAL_TRY(read_recipe(in, &root, basis));
     if (major == MODAL_BASIS_V3) MODAL_TRY(modal_h5_read_text(in, &root, "hashed", &hashed));

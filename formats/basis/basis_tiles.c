@@ -114,7 +114,7 @@ static modal_status use_file(modal_basis_tiles *t, tiled_file *f, modal_error *e
     if (t->n_open == MOST_OPEN) close_oldest(t);
     f->descriptor = modal_disk_open(f->path);
     if (f->descriptor < 0)
-        return modal_error_set(err, MODAL_ERROR_INPUT, "%s: cannot open, %s", f->path, strerror(errno));
+        return modal_error_set(err, modal_disk_open_status(errno), "%s: cannot open, %s", f->path, strerror(errno));
     t->n_open++;
     if (fstat(f->descriptor, &info) != 0)
         return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot be looked at, %s", f->path, strerror(errno));

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
 
 static const char magic[8] = "mtledck1";
@@ -118,8 +119,8 @@ modal_status modal_solid_checkpoint_read(const char *path, const modal_solid_inp
     unsigned char *bytes = NULL;
     int64_t n = 0, last = -1;
     const int64_t most = frame_bytes > state_bytes ? frame_bytes : state_bytes;
-    FILE *file = fopen(path, "rb");
-    if (!file) return modal_error_set(err, MODAL_ERROR_INPUT, "%s: cannot open, %s", path, strerror(errno));
+    FILE *file = modal_disk_stream(path);
+    if (!file) return modal_error_set(err, modal_disk_open_status(errno), "%s: cannot open, %s", path, strerror(errno));
     MODAL_TRY(modal_hash_new(&hash, err));
     MODAL_TRY(modal_alloc(&bytes, most, 1, "checkpoint", err));
     for (int pass = 0; pass < 2; pass++) {

@@ -14,6 +14,7 @@ enum { USUAL_RANK = 32 }; /* of trees of chunks: HDF5_BTREE_CHUNK_IK_DEF */
 /* What is told to open_reader. */
 typedef struct opening {
     modal_h5_source source;
+    int *file; /* the descriptor, which open_reader takes */
     uint64_t base;
 } opening;
 
@@ -49,12 +50,12 @@ static H5FD_t *open_reader(const char *name, unsigned flags, hid_t access, haddr
                            .parts = {take_bytes, r, o->base, o->source.length, USUAL_RANK}};
     if (!o->source.bytes) {
         struct stat info;
-        r->file = modal_disk_open(o->source.path);
-        if (r->file < 0 || fstat(r->file, &info) != 0) {
-            if (r->file >= 0) close(r->file);
+        if (*o->file < 0 || fstat(*o->file, &info) != 0) {
             free(r);
             return NULL;
         }
+        r->file = *o->file;
+        *o->file = -1;
         r->parts.end = (uint64_t)info.st_size;
     }
     return &r->base;
@@ -129,7 +130,7 @@ static herr_t get_handle(H5FD_t *file, hid_t access, void **handle)
 
 static hid_t driver = H5I_INVALID_HID;
 
-herr_t modal_h5_read_through_driver(hid_t access, const modal_h5_source *source, int64_t base)
+herr_t modal_h5_read_through_driver(hid_t access, const modal_h5_source *source, int *file, int64_t base)
 {
     static const H5FD_class_t methods = {
 #ifdef H5FD_CLASS_VERSION
@@ -152,7 +153,7 @@ herr_t modal_h5_read_through_driver(hid_t access, const modal_h5_source *source,
         .fl_map = H5FD_FLMAP_DICHOTOMY,
     };
     if (H5Iget_type(driver) != H5I_VFL) driver = H5FDregister(&methods);
-    const opening o = {*source, (uint64_t)base};
+    const opening o = {*source, file, (uint64_t)base};
     return driver < 0 ? -1 : H5Pset_driver(access, driver, &o);
 }
 

@@ -8,8 +8,9 @@
 #include "formats/h5/h5_util.h"
 
 /* Makes `access` open `source`, whose path and bytes must stay where they are until the file is closed; addresses in it
- * count from `base`. < 0: failed, HDF5's stack says why. */
-herr_t modal_h5_read_through_driver(hid_t access, const modal_h5_source *source, int64_t base);
+ * count from `base`. `file`: the open descriptor of a source that is a file; opening takes it, and leaves -1. < 0: failed, HDF5's stack
+ * says why. */
+herr_t modal_h5_read_through_driver(hid_t access, const modal_h5_source *source, int *file, int64_t base);
 
 /* An open file as the driver has it. */
 typedef struct modal_h5_reader modal_h5_reader;

@@ -138,7 +138,7 @@ static modal_status look_at(const char *path, int *file, int64_t *bytes, modal_e
     if (!S_ISREG(info.st_mode))
         return modal_error_set(err, MODAL_ERROR_INPUT, "is not a regular file");
     *file = modal_disk_open(path);
-    if (*file < 0) return modal_error_set(err, MODAL_ERROR_INPUT, "cannot open, %s", strerror(errno));
+    if (*file < 0) return modal_error_set(err, modal_disk_open_status(errno), "cannot open, %s", strerror(errno));
     *bytes = (int64_t)info.st_size;
     return MODAL_OK;
 }
@@ -194,7 +194,7 @@ modal_status modal_h5_open(modal_h5_in *in, const modal_h5_source *source)
     MODAL_TRY(modal_h5_access(&access, err));
     /* Written by whatever version: what is read is no later than the library, or it says so. */
     if (H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST) < 0 ||
-        modal_h5_read_through_driver(access, source, in->base) < 0) {
+        modal_h5_read_through_driver(access, source, &file, in->base) < 0) {
         status = modal_h5_failed(err, MODAL_ERROR_MEMORY, "HDF5", "no driver");
         goto done;
     }

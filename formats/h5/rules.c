@@ -211,6 +211,7 @@ modal_status modal_rule_poses(const modal_checker *checker, const char *where,
 
 modal_status modal_rule_hash(const modal_checker *checker, const char *where, const char *hash)
 {
+    if (!hash) return MODAL_OK;
     if (strlen(hash) == 32 && strspn(hash, "0123456789abcdef") == 32) return MODAL_OK;
     return modal_broken(checker, where, "must be 32 lower-case hexadecimal digits, is \"%.64s\"",
                         hash);

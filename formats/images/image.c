@@ -48,8 +48,8 @@ static int64_t number(const uint8_t *b, int n)
     return x;
 }
 
-/* The frame of a JPEG: its size, and its components. 0: there is none. */
-static int jpeg_frame(const uint8_t *b, int64_t length, int64_t *width, int64_t *height)
+/* The frame of a JPEG: its size, and whether it is progressive. 0: there is none. */
+static int jpeg_frame(const uint8_t *b, int64_t length, int64_t *width, int64_t *height, int *progressive)
 {
     int64_t at = 2;
     for (;;) {
@@ -64,6 +64,7 @@ static int jpeg_frame(const uint8_t *b, int64_t length, int64_t *width, int64_t 
             if (size < 8 || at + 8 > length) return 0;
             *height = number(b + at + 3, 2);
             *width = number(b + at + 5, 2);
+            *progressive = (marker & 3) == 2;
             return 1;
         }
         if (size < 2) return 0;
@@ -76,12 +77,13 @@ modal_status modal_image_head_read(const void *bytes, int64_t length, const char
     const uint8_t *b = bytes;
     int64_t width = 0, height = 0;
     head->kind = modal_image_kind_of(bytes, length);
+    head->progressive = 0;
     if (head->kind == MODAL_IMAGE_NONE) return modal_error_set(err, MODAL_ERROR_INPUT, "%s: neither a PNG nor a JPEG", name);
     if (head->kind == MODAL_IMAGE_PNG) {
         if (length < 33 || memcmp(b + 12, "IHDR", 4) != 0) return modal_error_set(err, MODAL_ERROR_INPUT, "%s: cut off in its head", name);
         width = number(b + 16, 4);
         height = number(b + 20, 4);
-    } else if (!jpeg_frame(b, length, &width, &height)) {
+    } else if (!jpeg_frame(b, length, &width, &height, &head->progressive)) {
         return modal_error_set(err, MODAL_ERROR_INPUT, "%s: no frame in the JPEG", name);
     }
     if (width < 1 || height < 1)
@@ -96,6 +98,13 @@ modal_status modal_image_head_read(const void *bytes, int64_t length, const char
     head->width = (int32_t)width;
     head->height = (int32_t)height;
     return MODAL_OK;
+}
+
+int64_t modal_image_decoder_bytes(const modal_image_head *head)
+{
+    enum { ROWS = 64, CHANNELS = 4, FIXED = 1 << 20 };
+    const int64_t row = CHANNELS * 2 * (int64_t)head->width;
+    return FIXED + row * (head->progressive ? (int64_t)head->height + ROWS : ROWS);
 }
 
 static int png_ends(modal_image_reader read, void *context, int64_t length)

@@ -22,7 +22,11 @@ const char *modal_image_media_type(modal_image_kind kind);
 typedef struct modal_image_head {
     modal_image_kind kind;
     int32_t width, height;
+    int progressive; /* a JPEG whose decoder holds the whole image in its own numbers */
 } modal_image_head;
+
+/* Main memory that decoding takes beside `texels`, at most. */
+int64_t modal_image_decoder_bytes(const modal_image_head *head);
 
 /* Reads the head, without a library. MODAL_ERROR_INPUT "NAME: what": neither kind, cut off, a side of 0, larger than above, more texels
  * than a file of this length can hold (PNG: deflate packs to no less than 1 / 1032). Thread-safe. */

@@ -154,9 +154,12 @@ modal_status modal_json_set(const char *text, const char *assignment, char **cha
     char step[MODAL_JSON_PATH], key[6 * MODAL_JSON_PATH + 8]; /* \u001f for a byte */
     const char *value = strchr(assignment, '='), *pointer = assignment, *c = skip_blanks(text);
     char *path = NULL;
-    json_t *parsed = value ? json_loads(value + 1, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL) : NULL;
+    json_error_t why;
+    json_t *parsed = value ? json_loads(value + 1, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &why) : NULL;
     *changed = NULL;
     if (!value || *assignment != '/') MODAL_FAIL(err, MODAL_ERROR_USAGE, "%s: not /POINTER=VALUE", assignment);
+    if (!parsed && json_error_code(&why) == json_error_duplicate_key)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "%s: the value has a key twice", assignment);
     if (!parsed) MODAL_FAIL(err, MODAL_ERROR_USAGE, "%s: the value is not JSON (a text needs its quotes)", assignment);
     MODAL_TRY(modal_copy_text(&path, assignment, (size_t)(value - assignment), err));
     for (pointer = path; *pointer;) {

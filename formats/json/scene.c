@@ -17,9 +17,9 @@ static modal_status read_damping(const modal_json_place *place, double *alpha, d
     *alpha = *beta = *ratio = 0;
     *tangent = 0;
     MODAL_TRY(modal_json_object(place, "alpha beta ratio tangent"));
-    MODAL_TRY(modal_json_optional_number(place, "alpha", 0, 1e12, "1/s", alpha));
-    MODAL_TRY(modal_json_optional_number(place, "beta", 0, 1e12, "s", beta));
-    MODAL_TRY(modal_json_optional_number(place, "ratio", 0, 1e6, "1", ratio));
+    MODAL_TRY(modal_json_optional_number(place, "alpha", 0, MODAL_SCENE_DAMPING, "1/s", alpha));
+    MODAL_TRY(modal_json_optional_number(place, "beta", 0, MODAL_SCENE_DAMPING, "s", beta));
+    MODAL_TRY(modal_json_optional_number(place, "ratio", 0, MODAL_SCENE_RATIO, "1", ratio));
     if (modal_json_member(place, "tangent", &member)) MODAL_TRY(modal_json_boolean(&member, tangent));
     if (*tangent && !(*beta > 0)) status = modal_json_wrong(&member, "there is no beta, whose stiffness it would be");
 done:
@@ -318,9 +318,9 @@ static modal_status read_root(modal_scene_reader *r, const modal_json_place *roo
     MODAL_TRY(modal_json_object(root, "duration fps step model integrator spectral_radius tolerance newton damping gravity wind static "
                                       "attraction objects forces impulses base_accelerations"));
     MODAL_TRY(modal_json_required(root, "duration", &member));
-    MODAL_TRY(modal_json_number(&member, 0, 1e9, "s", &scene->duration));
+    MODAL_TRY(modal_json_number(&member, 0, MODAL_SCENE_DURATION, "s", &scene->duration));
     MODAL_TRY(modal_json_required(root, "fps", &member));
-    MODAL_TRY(modal_json_number(&member, 1e-9, 1e9, "1/s", &scene->fps));
+    MODAL_TRY(modal_json_number(&member, MODAL_SCENE_LEAST_FPS, MODAL_SCENE_MOST_FPS, "1/s", &scene->fps));
     MODAL_TRY(modal_json_optional_number(root, "step", 1e-12, 1e9, "s", &scene->step));
     if (modal_json_member(root, "model", &member)) MODAL_TRY(read_model(&member, &scene->stvk));
     if (modal_json_member(root, "integrator", &member)) {

@@ -49,9 +49,9 @@ static int is_header(const field *fields, int n)
         if (fields[i].length == 0 ||
             modal_parse_real(fields[i].text, fields[i].length, &number) != MODAL_NUMBER_MALFORMED)
             return 0;
-        /* nan, inf and -x would be read by others as numbers, or are typing errors of them */
+        /* nan, inf and -x would be read by others as numbers, or are typing errors of them; =A1 is a number to a spreadsheet */
         char c = fields[i].text[0];
-        if ((c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' ||
+        if ((c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == '=' ||
             modal_token_is_like(fields[i].text, fields[i].length, "nan") ||
             modal_token_is_like(fields[i].text, fields[i].length, "inf") ||
             modal_token_is_like(fields[i].text, fields[i].length, "infinity"))

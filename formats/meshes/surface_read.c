@@ -7,6 +7,7 @@
 
 #include "formats/meshes/mesh_parse.h"
 #include "formats/meshes/text_reader.h"
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
 
 typedef modal_status parser(const char *data, int64_t length, const char *name,
@@ -72,7 +73,7 @@ int modal_surface_is_named(const char *path)
     char head[1024];
     const char *dot = strrchr(path, '.');
     if (!dot || strcasecmp(dot, ".vtk") != 0) return find_by_name(path) != NULL;
-    FILE *file = fopen(path, "rb");
+    FILE *file = modal_disk_stream(path);
     if (!file) return 0;
     const size_t length = fread(head, 1, sizeof head, file);
     fclose(file);

@@ -52,16 +52,12 @@ modal_status modal_file_load(const char *path, char **data, int64_t *length, mod
     *length = 0;
     const int file = modal_disk_open(path);
     if (file < 0)
-        MODAL_FAIL(err,
-                   errno == ENOENT || errno == ENOTDIR ? MODAL_ERROR_INPUT : MODAL_ERROR_SYSTEM,
-                   "%s: cannot open, %s", path, strerror(errno));
+        MODAL_FAIL(err, modal_disk_open_status(errno), "%s: cannot open, %s", path, strerror(errno));
     if (fstat(file, &info) != 0)
         MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot stat, %s", path, strerror(errno));
     if (S_ISDIR(info.st_mode)) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: is a directory", path);
-    if (!S_ISREG(info.st_mode) && !S_ISFIFO(info.st_mode))
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: not a regular file", path);
-    status =
-        read_all(file, path, S_ISREG(info.st_mode) ? (int64_t)info.st_size : 0, data, length, err);
+    if (!S_ISREG(info.st_mode)) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: not a regular file", path);
+    status = read_all(file, path, (int64_t)info.st_size, data, length, err);
     if (status == MODAL_ERROR_MEMORY) modal_error_context(err, "%s", path);
 done:
     if (file >= 0) close(file);

@@ -2,13 +2,13 @@
 #include "formats/sequences/cache_read.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/disk.h"
 #include "lib/base/finite.h"
 #include "lib/base/memory.h"
 
@@ -104,7 +104,7 @@ modal_status modal_cache_reader_open(modal_cache_reader **reader, modal_cache_ki
     MODAL_TRY(modal_alloc_zero(&r, 1, sizeof *r, "reader", err));
     r->file = -1;
     MODAL_TRY(modal_copy_text(&r->path, path, SIZE_MAX, err));
-    r->file = open(path, O_RDONLY | O_CLOEXEC);
+    r->file = modal_disk_open(path);
     if (r->file < 0) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be read, %s", path, strerror(errno));
     r->big_endian = kind == MODAL_CACHE_MDD;
     status = r->big_endian ? read_mdd(r, err) : read_pc2(r, err);

@@ -422,9 +422,9 @@ static modal_status check_modal(const sequence_checked *c)
         if (kind && !modal_sequence_sources[known])
             MODAL_TRY(modal_broken(&c->in.checker, "/modal@source_kind", "no known kind, \"%.64s\"", kind));
         MODAL_TRY(modal_h5_read_text(&c->in, &modal, "source_hash", &source));
-        if (source) MODAL_TRY(modal_rule_hash(&c->in.checker, "/modal@source_hash", source));
+        MODAL_TRY(modal_rule_hash(&c->in.checker, "/modal@source_hash", source));
     }
-    if (hash) MODAL_TRY(modal_rule_hash(&c->in.checker, "/modal@basis_hash", hash));
+    MODAL_TRY(modal_rule_hash(&c->in.checker, "/modal@basis_hash", hash));
     MODAL_TRY(modal_h5_read_text(&c->in, &modal, "units", &units));
     if (units && strcmp(units, "m, s") != 0)
         MODAL_TRY(modal_broken(&c->in.checker, "/modal@units", "must be m, s, is \"%.64s\"", units));
@@ -477,7 +477,7 @@ static modal_status check_sidecar(const sequence_checked *c, const char *path)
     file = modal_disk_stream(sidecar);
     if (!file && errno == ENOENT) goto done; /* none there: nothing wrong with it */
     if (!file) {
-        status = modal_broken(&c->in.checker, sidecar, "cannot be opened, %s", strerror(errno));
+        status = modal_error_set(c->in.checker.err, MODAL_ERROR_SYSTEM, "%s: cannot open, %s", sidecar, strerror(errno));
         goto done;
     }
     MODAL_TRY(modal_sequence_xdmf_text(&text, &length, name, &c->info, c->in.checker.err));

@@ -25,7 +25,7 @@ static modal_status copy_image(glb_writer *w, const modal_sequence_image *image,
     modal_status status = MODAL_OK;
     char *piece = NULL;
     const int file = modal_disk_open(image->path);
-    if (file < 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cannot open, %s", image->name, strerror(errno));
+    if (file < 0) MODAL_FAIL(err, modal_disk_open_status(errno), "%s: cannot open, %s", image->name, strerror(errno));
     MODAL_TRY(modal_alloc(&piece, PIECE, 1, "an image", err));
     for (int64_t at = 0; at <= image->length; at += PIECE) {
         const int64_t left = image->length - at, n = modal_disk_read(file, at, piece, PIECE);

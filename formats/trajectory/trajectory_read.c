@@ -181,7 +181,7 @@ static modal_status read_origin(const modal_h5_in *in, const modal_h5_place *roo
     char *recipe = NULL;
     int64_t n = t->n_objects > 0 ? t->n_objects : -1, errors[2] = {t->times ? t->n_frames : -1, 4};
     if (modal_h5_has_attribute(root, "basis_recipe")) MODAL_TRY(modal_h5_read_text(in, root, "basis_recipe", &recipe));
-    if (recipe) MODAL_TRY(modal_rule_hash(&in->checker, "/@basis_recipe", recipe));
+    MODAL_TRY(modal_rule_hash(&in->checker, "/@basis_recipe", recipe));
     if (recipe) snprintf(t->basis_recipe, sizeof t->basis_recipe, "%.32s", recipe);
     MODAL_TRY(modal_h5_read_array(in, root, "rebase_errors", MODAL_H5_F64, 1, &n, MODAL_H5_OPTIONAL,
                                   n < 0 ? NULL : &t->rebase_errors));

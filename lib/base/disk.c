@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -14,7 +15,7 @@ void modal_disk_watch(int (*opened)(const char *path, int file)) { watcher = ope
 
 int modal_disk_open(const char *path)
 {
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0 || !watcher || watcher(path, file) == 0) return file;
     close(file);
     errno = EBUSY;
@@ -27,6 +28,20 @@ FILE *modal_disk_stream(const char *path)
     FILE *stream = file < 0 ? NULL : fdopen(file, "rb");
     if (file >= 0 && !stream) close(file);
     return stream;
+}
+
+modal_status modal_disk_open_status(int code)
+{
+    return code == ENOENT || code == ENOTDIR || code == ELOOP ? MODAL_ERROR_INPUT : MODAL_ERROR_SYSTEM;
+}
+
+modal_status modal_disk_check_regular(const char *path, modal_error *err)
+{
+    struct stat info;
+    if (stat(path, &info) != 0 || access(path, R_OK) != 0)
+        return modal_error_set(err, MODAL_ERROR_INPUT, "%s: cannot be read", path);
+    if (!S_ISREG(info.st_mode)) return modal_error_set(err, MODAL_ERROR_INPUT, "%s: not a regular file", path);
+    return MODAL_OK;
 }
 
 void modal_disk_start(int file, int64_t from, int64_t length)

@@ -34,10 +34,18 @@ int modal_disk_write_direct(int file, int direct, int64_t place, const void *byt
  * `folder` has no room for that much more; `name` is what is to be written there. */
 modal_status modal_disk_check(const char *folder, const char *name, double needed_bytes, modal_error *err);
 
-/* Opens a file for reading, as a descriptor or a stream; -1 or NULL, and errno. The library and the formats open all
- * that they read here, so that a program can know it: */
+/* Opens a file for reading, as a descriptor or a stream; -1 or NULL, and errno. Never waits: a named pipe is opened whether or not
+ * another process writes into it. The library and the formats open all that they read here, so that a program can know it: */
 int modal_disk_open(const char *path);
 FILE *modal_disk_stream(const char *path);
+
+/* Status for the errno of an opening that failed: MODAL_ERROR_INPUT if the name leads to no file, else MODAL_ERROR_SYSTEM (no permission, no
+ * descriptors left, ...). */
+modal_status modal_disk_open_status(int code);
+
+/* MODAL_ERROR_INPUT "PATH: cannot be read" or "PATH: not a regular file": for files that a library opens by their name, and that the caller
+ * reads several times. */
+modal_status modal_disk_check_regular(const char *path, modal_error *err);
 
 /* `opened` is told of every file that is opened above; where it returns nonzero the opening fails with EBUSY. NULL, as at
  * the start: nobody is told. Not to be called while other threads open files; `opened` may be called by any of them. */

@@ -84,6 +84,7 @@ modal_status modal_hash_file(const char *path, char text[MODAL_HASH_TEXT], modal
     enum { BUFFER = 1 << 20 };
     FILE *file = modal_disk_stream(path);
     if (!file) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot open, %s", path, strerror(errno));
+    MODAL_TRY(modal_disk_check_regular(path, err)); /* a named pipe would have no bytes */
     MODAL_TRY(modal_hash_new(&hash, err));
     MODAL_TRY(modal_alloc(&buffer, BUFFER, 1, "file buffer", err));
     size_t length;

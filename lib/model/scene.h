@@ -8,6 +8,13 @@
 
 #include "lib/base/status.h"
 
+/* Limits of a motion, whether a scene says it or options do. */
+#define MODAL_SCENE_DURATION 1e9   /* s, at most */
+#define MODAL_SCENE_LEAST_FPS 1e-9 /* 1/s */
+#define MODAL_SCENE_MOST_FPS 1e9
+#define MODAL_SCENE_DAMPING 1e12 /* Rayleigh's alpha in 1/s and beta in s, at most */
+#define MODAL_SCENE_RATIO 1e6    /* of the critical damping, at most */
+
 /* A factor over time. */
 typedef enum modal_curve_kind {
     MODAL_CURVE_CONSTANT, /* 1 */

@@ -130,6 +130,63 @@ static void look(modal_motion *m, const modal_motion_sizes *s, int volume)
     free(cells), free(offsets), free(materials), free(types), free(reach), free(rest);
 }
 
+/* Every size that a struct may claim: zeros up to it, or what would be half a pointer; what comes after it is not read and not written. */
+static void sizes_of_structs(modal_motion *m, const modal_motion_sizes *s)
+{
+    enum { ROOM = 512 };
+    union { size_t size; uint8_t bytes[ROOM]; } any;
+    for (size_t size = 0; size < ROOM; size++) {
+        const int fits = size >= sizeof size && size % sizeof size == 0;
+        for (int call = 0; call < 4; call++) {
+            memset(&any, 0xff, sizeof any);
+            if (fits) memset(&any, 0, size);
+            any.size = size;
+            if (call == 3) any.size = SIZE_MAX - size;
+            modal_motion *other = NULL;
+            const int32_t status = call == 0   ? modal_motion_get_sizes(m, (modal_motion_sizes *)&any)
+                                   : call == 1 ? modal_motion_frame(m, 0, (modal_motion_arrays *)&any)
+                                   : call == 2 ? modal_motion_get_group(m, 0, (modal_motion_group *)&any)
+                                               : modal_motion_open(&other, "/nowhere", (modal_motion_options *)&any);
+            const int32_t good = call == 1 && s->n_frames == 0 ? MODAL_MOTION_USAGE : MODAL_MOTION_OK;
+            if (call == 2) { /* groups are not read yet */
+                if (status != MODAL_MOTION_USAGE) abort();
+            } else if (status != (fits && call < 3 ? good : MODAL_MOTION_USAGE)) {
+                abort();
+            }
+            for (size_t i = size < sizeof size ? sizeof size : size; i < ROOM; i++)
+                if (any.bytes[i] != 0xff) abort();
+        }
+    }
+}
+
+static void nothing(modal_motion *m, const modal_motion_sizes *s, int volume)
+{
+    const int64_t point = 0, n_cells = volume ? s->n_cells : s->n_triangles;
+    int64_t *cells = malloc((size_t)(s->n_corners + n_cells + 1) * 8);
+    double place[3];
+    if (!cells) abort();
+    const struct { int64_t n; int32_t status; } calls[] = {
+        {1, modal_motion_get_sizes(m, NULL)},
+        {1, modal_motion_get_group(m, 0, NULL)},
+        {1, modal_motion_frame(m, 0, NULL)},
+        {1, modal_motion_frames(m, 0, 1, 1, NULL)},
+        {1, modal_motion_at(m, NULL, NULL, NULL, NULL, NULL)},
+        {s->n_triangles, modal_motion_get_triangles(m, NULL)},
+        {s->n_points, modal_motion_get_rest(m, NULL)},
+        {n_cells, modal_motion_get_materials(m, NULL)},
+        {s->n_coordinates, modal_motion_get_reach(m, NULL)},
+        {1, modal_motion_get_cells(m, cells, NULL, (uint8_t *)cells)},
+        {volume ? n_cells : 1, modal_motion_get_cells(m, NULL, cells, (uint8_t *)cells)},
+        {volume ? n_cells : 1, modal_motion_get_cells(m, cells, cells + s->n_corners, NULL)},
+        {1, modal_motion_probe(m, 1, NULL, 0, 1, 1, place)},
+        {1, modal_motion_probe(m, 1, &point, 0, 1, 1, NULL)},
+        {1, modal_motion_open(NULL, "/nowhere", NULL)},
+        {1, modal_motion_get_sizes(NULL, NULL)}};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (calls[i].n > 0 && calls[i].status != MODAL_MOTION_USAGE) abort();
+    free(cells);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char trajectory[64], basis[64];
@@ -146,6 +203,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                               .memory_limit = INT64_C(1) << 30};
         if (!done(modal_motion_open(&m, length ? trajectory : basis, &options)) != (m == NULL)) abort();
         if (m && done(modal_motion_get_sizes(m, &sizes)) && sizes.n_points < 1 << 22) {
+            sizes_of_structs(m, &sizes);
+            nothing(m, &sizes, volume);
             look(m, &sizes, volume);
             frames(m, &sizes, volume);
         }

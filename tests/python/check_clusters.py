@@ -166,6 +166,7 @@ def check_set():
         simulate(f"b{number}", "wind.json", *[w for word in words for w in ("--set", word)])
         must(q(f"a{number}") == q(f"b{number}"), words, "is not as in the file")
     wrong = [("/wind/seed", 2, "not /POINTER=VALUE"), ("wind=1", 2, "not /POINTER=VALUE"), ("/wind/seed=x", 2, "not JSON"), ("/wind/seed=1 2", 2, "not JSON"),
+             ('/wind={"seed": 1, "seed": 2}', 2, "the value has a key twice"),
              ("/wnd/seed=1", 2, 'no "wnd"'), ("/wind/velocity/3=1", 2, "no element 3"), ("/wind/velocity/01=1", 2, "no place of a list"),
              ("/wind/velocity/x=1", 2, "no place of a list"), ("/fps/x=1", 2, "without members"), ("/a~2=1", 2, "not a JSON pointer"), ("=1", 2, "not /POINTER"),
              ("/wind/sed=1", 3, "wind.json:4: /wind/sed: unknown key"), ("/fps=-1", 3, "wind.json:2: /fps"), ("/wind/seed=1.5", 3, "/wind/seed"),

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Programs that are started with some of the descriptors 0, 1 and 2 closed, as cron and daemons do: every tool writes the
-bytes that it writes otherwise, messages land in no file, and - where that stream is closed is refused.
+bytes that it writes otherwise, messages land in no file, and - where that stream is closed is refused. With too few of them a run ends, and says so.
 usage: check_descriptors.py BIN_FOLDER TOOL... [--all]; without --all the commands of a tool share the seven ways to close some, and each
 has one at least; with it each command is run in all of them."""
 import collections
 import itertools
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -83,6 +84,30 @@ def pipes():
             assert files_below() == before, words
 
 
+def few():
+    """With too few descriptors (ulimit -n) that is what is said, and nothing is left."""
+    n, tried = 0, set()
+    for kind, words in lines_of(c for c in COMMANDS if c.tool in tools):
+        if kind in tried and not everything:
+            continue
+        tried.add(kind)
+        for limit in range(3, 100):
+            fresh("../inputs")
+            before = files_below()
+            got = subprocess.run(words[:-1], capture_output=True, text=True, stdin=subprocess.DEVNULL, # without -v
+                                 preexec_fn=lambda most=limit: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)))
+            n += 1
+            if got.returncode == 0:
+                break
+            if got.returncode == 127 and "shared librar" in got.stderr: # before any of the program's own code
+                continue
+            assert got.returncode == 4 and "Too many open files" in got.stderr.splitlines()[-1], (words, limit, got)
+            assert files_below() == before, (words, limit)
+        else:
+            raise AssertionError(words)
+    return n
+
+
 with tempfile.TemporaryDirectory() as place:
     os.makedirs(f"{place}/inputs")
     os.chdir(f"{place}/inputs")
@@ -90,5 +115,5 @@ with tempfile.TemporaryDirectory() as place:
     os.makedirs(f"{place}/work")
     os.chdir(f"{place}/work")
     pipes()
-    print(f"check_descriptors: {same_bytes()} runs, the same bytes")
+    print(f"check_descriptors: {same_bytes()} runs, the same bytes; {few()} with few descriptors")
     os.chdir("/")

@@ -282,7 +282,7 @@ def check_flat():
 
 def check_refused():
     for words, says in ((("--source", "0,0,1,0,1"), "--source: the radius must be above 0"), (("--source", "0,0,1"), "--source"),
-                        (("--source", "0,0,1,1,-1"), "--source: the rate must be at least 0"), (("--object", 1), "--object: the trajectory has 1, 1"),
+                        (("--source", "0,0,1,1,-1"), "--source: the rate must be in 0 .. 1e6 kg/s"), (("--object", 1), "--object: the trajectory has 1, 1"),
                         (("--frames", "::-1"), "--frames: the step must be positive"), (("--rain", -1), "--rain"), (("--gravity", "0,0"), "--gravity"),
                         (("--checkpoint-every", 2), "--checkpoint-every: needs --checkpoint"), (("--film", 0), "--film"),
                         (("--restart", "c.h5", "--dirt", 1), "--dirt: --restart has"), (("--texture", "tex.h5", "-f"), "tex.h5")):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every tool under every limit of the address space (ulimit -v): it does its work or ends with exit code 4 and one line,
-soon, and leaves nothing behind. The figure that a refusal names is true: that much suffices for a small job.
+soon, and leaves nothing behind. With 64 KiB of stack (ulimit -s) it works, or is refused. The figure that a refusal names is true: that much suffices for a small job.
 usage: check_limits.py BIN [long]"""
 import json
 import os
@@ -97,4 +97,14 @@ with tempfile.TemporaryDirectory(prefix="limits-") as folder:
         code, lines = run((needed + 2) * 1000000, tool, *words)
         check(code == 0 or tool == "modalbench", "the figure is not enough", tool, words, needed, lines)
         remove_outputs()
+    # little stack: a soft limit is raised, a hard one is refused
+    for tool, *words in {case[0]: case for case in cases}.values():
+        if tool == "modalbench" or not os.path.exists(f"{binaries}/{tool}"):
+            continue
+        for hard, wanted in ((64 << 10, 4), (resource.RLIM_INFINITY, 0)):
+            got = subprocess.run([f"{binaries}/{tool}", *words], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120, env=environment,
+                                 preexec_fn=lambda hard=hard: resource.setrlimit(resource.RLIMIT_STACK, (64 << 10, hard)))
+            check(got.returncode == wanted, tool, words, hard, got)
+            check(wanted == 0 or got.stderr == f"{tool}: stack: 256 kB are needed, the limit (ulimit -s) is 64 kB\n", got)
+            remove_outputs()
     print(f"{count} runs, {refused} refused")

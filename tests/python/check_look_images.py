@@ -4,6 +4,9 @@ usage: check_look_images.py BIN_FOLDER REPOSITORY images"""
 import json
 import os
 import shutil
+import struct
+import subprocess
+import zlib
 
 import h5py
 import numpy as np
@@ -12,7 +15,7 @@ import images
 import looks
 from damage import replaced
 from looks import levels, repository, sound, validate
-from tool_run import must, run
+from tool_run import binaries, must, run
 
 
 def pack(*words, materials, code=0, says=""):
@@ -59,6 +62,7 @@ def part_images():
     check_normals(random)
     check_layouts(random)
     refuse_images(rgba)
+    check_limits()
     check_packed(rgba)
 
 
@@ -133,6 +137,38 @@ def check_layouts(random):
     sound("i.h5")
 
 
+def check_limits():
+    """--memory-limit: fewer threads at once, the same bytes; images that do not fit are refused by the sizes in their heads, before they are decoded."""
+    materials = {f"m{i}": {"image": f"s{i}.png"} for i in range(4)}
+    for i in range(4):
+        images.write_png(f"s{i}.png", np.full((1000, 1000, 3), 50 * i, "u1"))
+    pack("-j4", materials=materials)
+    with open("i.h5", "rb") as f:
+        whole = f.read()
+    pack("-j4", "--memory-limit", "8M", materials=materials)  # of one image with its levels, not of four
+    with open("i.h5", "rb") as f:
+        must(f.read() == whole, "bytes depend on the limit")
+    os.remove("i.h5")
+    pack("-j4", "--memory-limit", "4M", materials=materials, code=4, says="--memory-limit: the images of the look need ")
+    # 16 KB that are 512 MB of texels
+    packer = zlib.compressobj(9)
+    rows = b"".join(packer.compress(bytes(2049 * 64)) for _ in range(128)) + packer.flush()
+    chunk = lambda kind, body: struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+    with open("large.png", "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 16384, 8192, 1, 0, 0, 0, 0)) + chunk(b"IDAT", rows) + chunk(b"IEND", b""))
+    must(os.path.getsize("large.png") < 20000, os.path.getsize("large.png"))
+    looks.paint_box()
+    with open("i.json", "w") as f:
+        json.dump({"look": 1, "materials": {"a": {"image": "large.png"}}, "default": "a"}, f)
+    for words in (["modaltex", "pack", "i.json", "i.h5"], ["modalrender", "t.h5", "pictures", "--look", "i.json", "--size", "64x64"]):
+        process = subprocess.Popen([f"{binaries}/{words[0]}", *words[1:], "--memory-limit", "200M"], stderr=subprocess.PIPE)
+        said = process.stderr.read().decode()
+        _, status, usage = os.wait4(process.pid, 0)
+        must(os.waitstatus_to_exitcode(status) == 4 and "large.png of 16384 x 8192 texels" in said and said.count("\n") == 1, words, status, said)
+        must(usage.ru_maxrss < 200 << 10, words, usage.ru_maxrss, "KB to refuse 200M")
+        must(not os.path.exists("i.h5") and not os.path.exists("pictures"), words, "something is left")
+
+
 def refuse_images(rgba):
     """Each of these is refused by name, quickly, and leaves nothing."""
     with open("rgba.png", "rb") as f:
@@ -163,6 +199,15 @@ def refuse_images(rgba):
     os.symlink("../rgba.png", "inner/link.png")
     with open("inner/l.json", "w") as f:
         json.dump({"look": 1, "materials": {"a": {"image": "link.png"}}}, f)
+    for name, materials in (("pipe.png", {"a": {"image": "pipe.png"}}), ("pipe.mtl", None)):
+        os.mkfifo(name)
+        if materials:
+            pack(materials=materials, code=3, says="pipe.png: not a regular file")
+        with open("pipe.obj", "w") as f:
+            f.write("mtllib pipe.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl a\nf 1 2 3\n")
+        if not materials:
+            run("modaltex", "look", "pipe.obj", "pipe.json", code=3, says="pipe.mtl: not a regular file")
+        os.remove(name)
     run("modaltex", "pack", "inner/l.json", "i.h5", code=3, says="link.png: a symbolic link that leads out of")
     run("modaltex", "pack", "inner/l.json", "i.h5", "--any-path")
 

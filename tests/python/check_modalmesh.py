@@ -9,6 +9,7 @@ import argparse
 import json
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -240,6 +241,11 @@ def check_broken_surfaces():
         check({tuple(p) for p in vertices[sorted(low)].tolist()} <= places, name, "nodes of a named part")
     # Time limits, and what makes no sense.
     check("not finished after 0.001 s" in mesh(FOLDER / "cube.off", "--time-limit", "0.001", code=5), "time limit")
+    for name in engines():
+        small = subprocess.run([TOOL, FOLDER / "cube.off", FOLDER / "no.msh", "--engine", name, "-q"], capture_output=True, text=True,
+                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)))
+        check(small.returncode == 4 and f"{name} was ended, File size limit exceeded (ulimit -f)" in small.stderr, "ulimit -f", small)
+        check(not (FOLDER / "no.msh").exists(), "ulimit -f leaves something")
     check("give one of them" in mesh(FOLDER / "cube.off", "--size", 1, "--nodes", 9, code=2), "usage")
     check("must be gmsh or tetgen" in mesh(FOLDER / "cube.off", "--engine", "netgen", code=2), "usage")
     # The same bytes again.

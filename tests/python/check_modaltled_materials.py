@@ -282,13 +282,13 @@ def check_probes():
     """--probes has every step: lines at frames are the frames' probes to the bit; a body's pushes are those of its nodes' momenta."""
     box("d.msh", (2, 2, 2), 0.01, "hex", 0.1)
     scene = {"step": "auto", "steps": 60, "every": 7, "gravity": [0, 0, -9.81],
-             "probes": [{"name": 'up, "left"', "nodes": "box:-1,-1,0.019:1,1,1"}, {"name": "foot", "nodes": "box:-1,-1,-1:1,1,1e-6"}],
+             "probes": [{"name": 'up, "left"', "nodes": "box:-1,-1,0.019:1,1,1"}, {"name": "=foot", "nodes": "box:-1,-1,-1:1,1,1e-6"}],
              "contacts": [{"name": "lid", "plane": [[0, 0, 0.021], [0, 0, -1]], "keys": [[0, 0, 0, 0], [0.05, 0, 0, -0.003]]}]}
     for arithmetic in ("float32", "float64"):
         move("d.msh", scene, {}, "--fixed", "box:-1,-1,-1:1,1,1e-6", "--arithmetic", arithmetic, "--probes", "p.csv")
         with open("p.csv") as f:
             head, *lines = f.read().splitlines()
-        check(head.startswith('time_s,"up, ""left"" ux_m",') and head.endswith(",lid fz_N") and head.count("foot") == 9 and ",lid vy_m/s," in head, head)
+        check(head.startswith('time_s,"up, ""left"" ux_m",') and head.endswith(",lid fz_N") and head.count(",'=foot ") == 9 and ",lid vy_m/s," in head, head)
         table = np.array([[float(v) for v in line.split(",")] for line in lines])
         check(table.shape == (61, 28), table.shape)
         with h5py.File("o.h5") as o:

@@ -99,6 +99,8 @@ def check_page():
     assert html.unescape(inner) == page.text and len(page.text) > 1e5 and "<script" in page.text and "page, " in repr(page)
     own = pathlib.Path(page.save("saved.html")).read_text()
     assert own == page.text and abs(len(own) - len(pathlib.Path("page.html").read_text())) < 200 # but for the names in it
+    fails(ValueError, "ring.h5: input and output are one file", page.save, "ring.h5")
+    assert len(Trajectory("ring.h5")) > 0
     fails(RuntimeError, "absent.h5", show, "absent.h5")
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nothing that a run reads is replaced by what it writes, and no two outputs are one file: every input of every tool
 against every output, by name, by a way round, by symbolic and hard links, the other way round, too; all refused with
-exit code 2, and every file as it was. Then - where it is no pipe, and reports on what is no report.
+exit code 2, and every file as it was. Then - where it is no pipe, an empty name, and reports on what is no report.
 usage: check_overwrites.py BIN_FOLDER TOOL... [--all]; with --all each pair in all of the ways. Without it every input against one of
 the outputs and every output against one input and one output, each in one of the ways in turn; - in the place of every operand and
 option of each tool once; reports by one command of each tool."""
@@ -162,6 +162,8 @@ def pipes():
             tried.add((*kind_of(command), kind))
             text = refused(given, ["-"])
             assert "cannot be standard" in text, (given, text)
+            text = refused([*words[:i], "", *words[i + 1:]], [""])
+            assert "needs a name, is empty" in text, (words[:i], text)
     if "modalinfo" in tools:
         fresh("../inputs")
         for name in ("t.h5", "a.h5", "v/sequence.vtkhdf"):

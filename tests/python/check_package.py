@@ -102,6 +102,15 @@ def check(tools, source, samples):
     fails(ValueError, "times: not finite and increasing", Trajectory.write, "x.h5", basis, times[::-1], q)
     fails(ValueError, "q: not finite", Trajectory.write, "x.h5", basis, times, q * np.nan)
     fails(ValueError, "poses: not rotations", Trajectory.write, "x.h5", basis, times, q, poses * 2)
+    for name in ("basis.h5", "sub/../basis.h5", "link.h5"):
+        if name == "link.h5":
+            os.link("basis.h5", name)
+        fails(ValueError, f"{name}: input and output are one file", Trajectory.write, name, basis, times, q)
+    os.remove("link.h5")
+    assert Basis("basis.h5").content_hash == basis.content_hash
+    os.mkfifo("pipe.h5")
+    fails(OSError, "pipe.h5: not a regular file", Trajectory, "pipe.h5")
+    os.remove("pipe.h5")
     fails(ValueError, "modal_type: not basis, 'trajectory'", Basis, "traj.h5")
     fails(OSError, "", Basis, "absent.h5")
     fails(ValueError, "shape (3,), not (11,)", basis.deform, [1, 2, 3])
@@ -126,6 +135,9 @@ def check(tools, source, samples):
     run("modalplace", "places.csv", "pair.h5", "bar.h5", link=True)
     pair = Basis("pair.h5")
     assert len(pair.objects) == 2 and np.array_equal(pair.shapes[0].modes, Basis("bar.h5").shapes[0].modes)
+    one = Basis("bar.h5")
+    fails(ValueError, "bar.h5: input and output are one file", Trajectory.write, "bar.h5", pair, [0.0], np.zeros((1, pair.n_coordinates)))
+    assert Basis("bar.h5").content_hash == one.content_hash
     scene = Scene(duration=0.1, fps=50, gravity=np.array([0, 0, -9.81]), damping={"ratio": 0.02})
     scene.force(0, [0, 0, np.float64(0.1)], point=[0.3, 0, 0], curve={"keys": [[0, 0], [0.05, 1], [0.1, 0]]})
     scene.impulse(1, [0, 1e-4, 0], vertex=3, time=0.02).object(1, motion="fixed")

@@ -160,13 +160,74 @@ def signals():
     """A signal ends the stage and the run; nothing is left."""
     write_ellipsoid("large.obj", n=24)
     before = sorted(os.listdir("."))
-    for wait in (0.05, 0.4):
+    for wait in (0, 0.4):
         process = subprocess.Popen([tools / "modaltools", "quick", "large.obj", "large_out"], stderr=subprocess.PIPE)
+        wait_for(lambda: os.listdir("tmp"))
         time.sleep(wait)
         process.send_signal(signal.SIGTERM)
         _, error = process.communicate(timeout=60)
         assert process.returncode == 143, (process.returncode, error)
         assert sorted(os.listdir(".")) == before and not os.listdir("tmp"), (os.listdir("."), os.listdir("tmp"))
+
+
+def killed():
+    """What a killed run leaves in TMPDIR goes with the next one; a run that is at work keeps its own, and folders of others stay."""
+    words = [tools / "modaltools", "quick", "large.obj"]
+    os.mkdir("tmp/modaltools-quick-notes")
+    pathlib.Path("tmp/modaltools-quick-notes/mesh.msh").write_text("mine")
+    first = subprocess.Popen([*words, "large_out"], stderr=subprocess.PIPE)
+    wait_for(lambda: any(os.listdir(f"tmp/{name}") for name in os.listdir("tmp") if len(name) == 23))
+    first.kill()
+    first.communicate(timeout=60)
+    wait_for(lambda: not any(name.startswith("mesh.msh.tmp-") for folder in os.listdir("tmp") for name in os.listdir(f"tmp/{folder}")))  # its stage ends, too
+    assert len(os.listdir("tmp")) == 2, os.listdir("tmp")
+    second = subprocess.Popen([*words, "large_out"], stderr=subprocess.PIPE)
+    wait_for(lambda: second.poll() is not None or sum(len(name) == 23 and bool(os.listdir(f"tmp/{name}")) for name in os.listdir("tmp")) == 1)
+    os.kill(second.pid, signal.SIGSTOP)
+    there = set(os.listdir("tmp"))
+    assert run("quick", "egg.obj", "third", "-q").returncode == 0 and set(os.listdir("tmp")) == there, (there, os.listdir("tmp"))
+    os.kill(second.pid, signal.SIGCONT)
+    second.terminate()
+    second.communicate(timeout=60)
+    assert os.listdir("tmp") == ["modaltools-quick-notes"] and not os.path.exists("large_out"), os.listdir("tmp")
+    assert pathlib.Path("tmp/modaltools-quick-notes/mesh.msh").read_text() == "mine"
+    os.remove("tmp/modaltools-quick-notes/mesh.msh")
+    os.rmdir("tmp/modaltools-quick-notes")
+
+
+def wait_for(what):
+    for _ in range(3000):
+        if what():
+            return
+        time.sleep(0.01)
+    raise AssertionError("waited in vain")
+
+
+def files_of_a_run():
+    """The script and the report are no file that a stage writes or reads; modes follow umask; names that lead to no file, and pipes, are refused."""
+    pathlib.Path("lk.mtl").write_text("newmtl red\nmap_Kd lk.png\n")
+    pathlib.Path("lk.png").write_bytes(b"an image")
+    pathlib.Path("lk.obj").write_text("mtllib lk.mtl\n" + pathlib.Path("egg.obj").read_text())
+    os.makedirs("full")
+    for option in ("--save-script", "--report"):
+        refused(2, f"{option}: would overwrite", "quick", "egg.obj", "new.html", option, "new.html")
+        refused(2, f"{option}: would overwrite", "quick", "egg.obj", "new.html", option, "./tmp/../new.html", "-f")
+        refused(2, f"{option}: would overwrite", "quick", "egg.obj", "full", option, "full/egg.sh")
+        refused(2, f"{option}: would overwrite", "quick", "lk.obj", "new", "--look", "lk.obj", option, "lk.obj", "-f")
+        refused(2, f"{option}: exists, and is not a ", "quick", "lk.obj", "new", "--look", "lk.obj", option, "lk.png", "-f")
+    assert pathlib.Path("lk.png").read_bytes() == b"an image" and not os.listdir("full")
+    refused(2, "OUT: needs a name, is empty", "quick", "egg.obj", "")
+    os.umask(0o077)
+    quick("egg.obj", "private", "--modes", "--format", "obj", "--save-script", "private.sh")
+    assert os.stat("private.sh").st_mode & 0o777 == 0o700, oct(os.stat("private.sh").st_mode)
+    os.umask(0o022)
+    quick("egg.obj", "private", "--modes", "--format", "obj", "--save-script", "private.sh", "-f")
+    assert os.stat("private.sh").st_mode & 0o777 == 0o755, oct(os.stat("private.sh").st_mode)
+    for name in ("pipe.obj", "pipe.vtk", "pipe.msh", "pipe.geo"):
+        os.mkfifo(name)
+        refused(3, f"{name}: not a regular file", "quick", name, "out")
+        refused(3, f"{name}: not a regular file", "quick", "egg.obj", "out", "--look", name)
+        os.remove(name)
 
 
 def mesh_and_geometry():
@@ -204,7 +265,7 @@ with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     os.mkdir("tmp")
     os.environ["TMPDIR"] = f"{folder}/tmp"
-    for part in (umbrella, surface, signals, mesh_and_geometry, bunny):
+    for part in (umbrella, surface, files_of_a_run, signals, killed, mesh_and_geometry, bunny):
         part()
         print(f"check_quick: {part.__name__}: ok")
     os.chdir("/")

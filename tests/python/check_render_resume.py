@@ -2,6 +2,7 @@
 """modalrender --resume: runs that are interrupted, killed or out of disk go on, and their files have the bytes of a run that was not;
 what does not belong together is refused.
 usage: check_render_resume.py BIN"""
+import fcntl
 import json
 import os
 import resource
@@ -102,6 +103,13 @@ for words, error in ((["u.h5"], "another trajectory"), (["t.h5", "--crease", "18
 run("t.h5", "o", "-q", "--resume", *COMMON[:6], code=3, error="another files")
 run("t.h5", "o", "-q", "--resume", "--size", "97x62", *COMMON[2:], code=3, error="another look")  # its camera sees another picture
 check(len(lines()) >= 9, "a refused run has changed what was kept")
+
+# a second run while the first one is at work leaves nothing beside its files
+before = sorted(os.listdir("o"))
+with open("o/frames.journal", "r+b") as first:
+    fcntl.flock(first, fcntl.LOCK_EX)
+    run("t.h5", "o", "-q", "--resume", *COMMON, code=4, error="another process is writing these pictures")
+check(sorted(os.listdir("o")) == before, "a second run has left", os.listdir("o"))
 run("t.h5", "o", *COMMON, "--force", "-q")
 check(files("o") == want and sorted(os.listdir("o")) == sorted(["manifest.json", *FOLDERS]), "--force begins anew")
 run("t.h5", "o", "-q", "--resume", *COMMON, code=2, error="exists")

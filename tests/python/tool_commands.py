@@ -63,7 +63,7 @@ COMMANDS = [
     Command("modaldeform", "{t.h5} o --basis {a.h5} --format ply,glb,pc2 --report {r.json}", ["t.h5", "a.h5"],
             ["o/sequence.glb", "o/rest.obj", "o/sequence.pc2", "o/sequence.ply.series",
              "o/manifest.json", "r.json"]),
-    Command("modaldeform", "{t.h5} o --format glb --look {lk.json} --report {r.json}", ["t.h5", "a.h5", "lk.json"],
+    Command("modaldeform", "{t.h5} o --format glb --look {lk.json} --report {r.json}", ["t.h5", "a.h5", "lk.json", "lk.png"],
             ["o/sequence.glb", "o/manifest.json", "r.json"]),
     Command("modaldeform", "{t.h5} o --texture {oc.h5} --report {r.json}", ["t.h5", "a.h5", "oc.h5"], [*OUT, "r.json"]),
     Command("modaldeform", "{a.h5} o --modes 0 --report {r.json}", ["a.h5"], [*OUT, "r.json"]),
@@ -71,7 +71,7 @@ COMMANDS = [
     Command("modalview", "{t.h5} {p.html} --report {r.json}", ["t.h5", "a.h5"], ["p.html", "r.json"]),
     Command("modalview", "{t.h5} {p.html} --basis {a.h5} --report {r.json}", ["t.h5", "a.h5"], ["p.html", "r.json"]),
     Command("modalview", "{tl.h5} {p.html} --scene {s.json} --report {r.json}", ["tl.h5", *SCENE], ["p.html", "r.json"]),
-    Command("modalview", "{t.h5} {p.html} --look {lk.json} --report {r.json}", ["t.h5", "a.h5", "lk.json"], ["p.html", "r.json"]),
+    Command("modalview", "{t.h5} {p.html} --look {lk.json} --report {r.json}", ["t.h5", "a.h5", "lk.json", "lk.png"], ["p.html", "r.json"]),
     Command("modalview", "{t.h5} {p.html} --sound {q.wav} --report {r.json}", ["t.h5", "a.h5", "q.wav"], ["p.html", "r.json"]),
     Command("modalinfo", "{t.h5} --report {r.json}", ["t.h5", "a.h5"], ["r.json"], force=False),
     Command("modalinfo", "--check {t.h5} --report {r.json}", ["t.h5", "a.h5"], ["r.json"], force=False),
@@ -118,7 +118,7 @@ COMMANDS = [
             ["o/sequence.vtkhdf", "o/sequence.xdmf", "o/manifest.json", "n.h5", "k.ck", "r.json"]),
     Command("modaltex", "flow {t.h5} {fl.h5} o --restart {fs.h5} --report {r.json}", ["t.h5", "a.h5", "fl.h5", "fs.h5"],
             ["o/sequence.vtkhdf", "o/sequence.xdmf", "o/manifest.json", "r.json"]),
-    Command("modaltex", "look {lk.obj} {n.json} --report {r.json}", ["lk.obj", "lk.mtl"], ["n.json", "r.json"]),
+    Command("modaltex", "look {lk.obj} {n.json} --report {r.json}", ["lk.obj", "lk.mtl", "lk.png"], ["n.json", "r.json"]),
     Command("modaltex", "pack {lk.json} {n.h5} --report {r.json}", ["lk.json", "lk.png"], ["n.h5", "r.json"]),
     Command("modaltex", "bake {oc.h5} {a.h5} {n.png} --own-charts --size 64 --report {r.json}", ["oc.h5", "a.h5"],
             ["n.png", "n.look.json", "n.obj", "r.json"]),
@@ -187,7 +187,7 @@ def write_inputs(folder):
     put("lk.json", [json.dumps({"look": 1, "materials": {"a": {"image": "lk.png"}, "b": {}}, "default": "b"})])
     lights = [{"direction": [0, 0, -1], "colour": [1, 1, 1], "shadow": False}] # a shadow's image takes longer than all else
     put("lk2.json", [json.dumps({"look": 1, "materials": {"b": {}}, "default": "b", "lights": lights})])
-    put("lk.mtl", ["newmtl red", "Kd 1 0 0"])
+    put("lk.mtl", ["newmtl red", "Kd 1 0 0", "map_Kd lk.png"])
     put("coarse.obj", ["v 0 0 0", "v 2 0 0", "v 0 1 0", "v 0 0 1", "f 1 3 2", "f 1 2 4", "f 2 3 4", "f 3 1 4"])
     put("quake.csv", ["0,0,0,0", "0.05,1,0,0", "0.1,0,0,0"])
     put("force.csv", ["0,0", "0.1,1000"])

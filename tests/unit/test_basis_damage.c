@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -526,10 +527,12 @@ static void test_long_headers(void **state)
             free(bytes);
 
             const modal_h5_source source = {.path = path};
+            int descriptor = open(path, O_RDONLY);
             access = H5Pcreate(H5P_FILE_ACCESS);
-            assert_true(modal_h5_read_through_driver(access, &source, 0) >= 0);
+            assert_true(modal_h5_read_through_driver(access, &source, &descriptor, 0) >= 0);
             file = H5Fopen(path, H5F_ACC_RDONLY, access);
             group = H5Gopen2(file, "note", H5P_DEFAULT);
+            assert_int_equal(descriptor, -1); /* the file has it */
             if (group < 0) fail_msg("%d ones in a header of version %d", (int)n, old ? 1 : 2);
             attribute = H5Aopen(group, "ones", H5P_DEFAULT);
             memset(ones, 0, sizeof ones);

@@ -371,7 +371,7 @@ static void test_commits(void **state)
 }
 
 /* Each pair in a process of its own, for a refusal stays. */
-static void expect_refusal(const char *input, const char *output, int folder, int read_first, const char *says)
+static void expect_refusal(const char *input, const char *output, tool_files_extent folder, int read_first, const char *says)
 {
     const pid_t child = fork();
     if (child == 0) {
@@ -388,6 +388,23 @@ static void expect_refusal(const char *input, const char *output, int folder, in
         if ((file < 0) != (!read_first && says != NULL)) _exit(3);
         if ((err.status == MODAL_ERROR_USAGE) != (says != NULL)) _exit(4);
         _exit(says && !strstr(err.message, says) ? 5 : 0);
+    }
+    int result;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_int_equal(result, 0);
+}
+
+/* Two outputs, of two owners. */
+static void expect_two_outputs(const char *a, const char *b, int refused)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        modal_error err = {0};
+        const char *const paths[] = {a, b};
+        int owners[2], n = 0;
+        for (int i = 0; i < 2; i++) /* d is one that another program writes into */
+            n += tool_files_write(paths[i], strcmp(paths[i], "d") == 0 ? TOOL_FILES_INTO : TOOL_FILES_ONE, NULL, &owners[i], &err) != MODAL_OK;
+        _exit(n != refused || (err.status == MODAL_ERROR_USAGE) != refused);
     }
     int result;
     assert_int_equal(waitpid(child, &result, 0), child);
@@ -412,7 +429,12 @@ static void test_files(void **state)
         expect_refusal("d/frame", "e", 1, read_first, "one file");
         expect_refusal("e/frame", "d", 1, read_first, "one file");
         expect_refusal("in", "d", 1, read_first, NULL);
+        expect_refusal("d/frame", "d", TOOL_FILES_INTO, read_first, NULL);
     }
+    expect_two_outputs("d", "d/new", 1);
+    expect_two_outputs("e/new", "d", 1);
+    expect_two_outputs("d", "new", 0);
+    expect_two_outputs("d", "d", 1);
     assert_int_equal(unlink("in") | unlink("hard") | unlink("soft") | unlink("other") | unlink("d/frame") | rmdir("d") |
                      unlink("e"), 0);
     leave(folder);

@@ -14,7 +14,8 @@ typedef struct known_file {
     char *path;
     const char *option;
     const void *owner;      /* of a file that is written; NULL: it is read */
-    int is_there, folder;
+    int is_there;
+    tool_files_extent extent;
     struct stat info;       /* where it is there */
     struct stat parent;     /* the folder that it is in; st_ino 0: unknown */
 } known_file;
@@ -53,12 +54,18 @@ static int may_continue(const known_file *read, const known_file *written)
            same(&input, &read->info);
 }
 
+static int holds(const known_file *folder, const known_file *file)
+{
+    const int all = folder->extent == TOOL_FILES_FOLDER || (folder->extent == TOOL_FILES_INTO && file->owner);
+    return all && same(&folder->info, &file->parent);
+}
+
 /* Whether both are one file, or one is in the folder that the other stands for. */
 static int collide(const known_file *a, const known_file *b)
 {
     if (a->is_there && b->is_there && same(&a->info, &b->info)) return 1;
     if (same(&a->parent, &b->parent) && strcmp(last_name(a->path), last_name(b->path)) == 0) return 1;
-    return (a->folder && same(&a->info, &b->parent)) || (b->folder && same(&b->info, &a->parent));
+    return holds(a, b) || holds(b, a);
 }
 
 static void refuse(const known_file *a, const known_file *b)
@@ -128,9 +135,9 @@ void tool_files_read(const char *path)
     if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode)) is_read(path, &info);
 }
 
-modal_status tool_files_write(const char *path, int folder, const char *option, const void *owner, modal_error *err)
+modal_status tool_files_write(const char *path, tool_files_extent extent, const char *option, const void *owner, modal_error *err)
 {
-    known_file file = {.path = (char *)path, .option = option, .owner = owner, .folder = folder};
+    known_file file = {.path = (char *)path, .option = option, .owner = owner, .extent = extent};
     pthread_mutex_lock(&lock);
     find_parent(&file);
     file.is_there = stat(path, &file.info) == 0;

@@ -14,9 +14,16 @@ void tool_files_watch(void);
 /* A file that the run will read; it may be missing. */
 void tool_files_read(const char *path);
 
-/* A file that the run will write, replace or remove, there or not; with `folder` all that is in it, too. `option` that
+/* What a path that is written stands for. */
+typedef enum tool_files_extent {
+    TOOL_FILES_ONE,    /* a file */
+    TOOL_FILES_FOLDER, /* a folder that is replaced, with all that is in it */
+    TOOL_FILES_INTO    /* a file, or a folder that another program writes into: no other output is in it, inputs may be */
+} tool_files_extent;
+
+/* A file that the run will write, replace or remove, there or not. `option` that
  * names it, "--report", or NULL; borrowed. Who asks again for the same place says so by the same `owner`. */
-modal_status tool_files_write(const char *path, int folder, const char *option, const void *owner, modal_error *err);
+modal_status tool_files_write(const char *path, tool_files_extent extent, const char *option, const void *owner, modal_error *err);
 
 /* The one exception: `output` may replace `input`, which the run goes on from and has read before. Both borrowed. */
 void tool_files_continue(const char *input, const char *output);

@@ -13,6 +13,7 @@
 #include "formats/meshes/text_reader.h"
 #include "lib/base/below.h"
 #include "lib/base/memory.h"
+#include "tools/common/files.h"
 
 static int is_named(const char *path, const char *extension)
 {
@@ -122,6 +123,26 @@ done:
     return status;
 }
 
+/* Names of files in the look: what the run does not open belongs to the look all the same. */
+static void know_file(const tool_look *look, const char *name)
+{
+    char *path = NULL;
+    int64_t length;
+    if (!name || tool_look_image_inside(look, name, &length)) return;
+    if (modal_path_find(look->folder, name, look->any_path, &path, NULL) == MODAL_OK) tool_files_read(path);
+    modal_free(&path);
+}
+
+static void know_files(const tool_look *look)
+{
+    for (int32_t i = 0; i < look->look.n_materials; i++) {
+        const modal_look_material *m = &look->look.materials[i];
+        const char *const names[] = {m->image, m->normal_image, m->octree, m->normal_octree};
+        for (int k = 0; k < 4; k++) know_file(look, names[k]);
+    }
+    for (int32_t i = 0; i < look->look.n_uv; i++) know_file(look, look->look.uv[i]);
+}
+
 modal_status tool_look_read(const char *path, const char *folder, int any_path, tool_look *look, modal_surface_mesh *surface,
                             modal_error *err)
 {
@@ -140,6 +161,7 @@ modal_status tool_look_read(const char *path, const char *folder, int any_path, 
         if (look->look.n_materials == 1) look->look.default_material = 0;
         MODAL_TRY(modal_look_complete(&look->look, err));
     }
+    know_files(look);
 done:
     if (status != MODAL_OK) tool_look_free(look);
     return status;

@@ -26,7 +26,8 @@ typedef struct tool_look {
 } tool_look;
 
 /* Reads a look: FILE.obj with the .mtl files that it names, FILE.mtl, FILE.glb, or else JSON. `folder`: where names of images begin, NULL: the folder
- * of the file. `surface` (or NULL): gets the surface of an .obj, which the caller frees. Errors name the file. */
+ * of the file. `surface` (or NULL): gets the surface of an .obj, which the caller frees. The files that the look names count as read (tools/common/files.h),
+ * whether the run opens them or not. Errors name the file. */
 modal_status tool_look_read(const char *path, const char *folder, int any_path, tool_look *look, modal_surface_mesh *surface,
                             modal_error *err);
 void tool_look_free(tool_look *look);

@@ -30,7 +30,11 @@ modal_status tool_look_image_head(const tool_look *look, const char *name, modal
     if (file < 0 || fstat(file, &info) != 0) {
         const int why = errno;
         if (file >= 0) close(file);
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cannot open, %s", name, strerror(why));
+        MODAL_FAIL(err, modal_disk_open_status(why), "%s: cannot open, %s", name, strerror(why));
+    }
+    if (!S_ISREG(info.st_mode)) {
+        close(file);
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: not a regular file", name);
     }
     const int64_t n = modal_disk_read(file, 0, bytes, BEGINNING);
     close(file);
@@ -82,7 +86,7 @@ static modal_status check_end(const char *path, const char *bytes, int64_t lengt
     held_bytes held = {bytes, length};
     if (bytes) return modal_image_end_check(read_held, &held, length, head, name, err);
     int file = modal_disk_open(path);
-    if (file < 0) return modal_error_set(err, MODAL_ERROR_INPUT, "%s: cannot open, %s", name, strerror(errno));
+    if (file < 0) return modal_error_set(err, modal_disk_open_status(errno), "%s: cannot open, %s", name, strerror(errno));
     const modal_status status = modal_image_end_check(read_file, &file, length, head, name, err);
     close(file);
     return status;

@@ -170,7 +170,7 @@ modal_status tool_output_begin(tool_output *output, const char *path, int force,
     modal_status status = MODAL_OK;
     struct stat info;
     output->force = force;
-    MODAL_TRY(tool_files_write(path, 0, output->option, output, err));
+    MODAL_TRY(tool_files_write(path, TOOL_FILES_ONE, output->option, output, err));
     if (lstat(path, &info) == 0) {
         if (S_ISLNK(info.st_mode) && stat(path, &info) != 0)
             MODAL_FAIL(err, TOOL_ERROR_EXISTS, "%s: exists, a link that leads nowhere", path);
@@ -191,7 +191,7 @@ modal_status tool_numbered_begin(tool_output *output, const char *path, const ch
     struct stat info;
     output->extension = extension;
     output->force = force;
-    MODAL_TRY(tool_files_write(path, 1, NULL, output, err));
+    MODAL_TRY(tool_files_write(path, TOOL_FILES_FOLDER, NULL, output, err));
     if (lstat(path, &info) == 0) {
         if (!S_ISDIR(info.st_mode)) MODAL_FAIL(err, TOOL_ERROR_EXISTS, "%s: exists, and is not a folder", path);
         if (!force) MODAL_FAIL(err, TOOL_ERROR_EXISTS, "%s: exists (--force replaces it)", path);

@@ -15,19 +15,44 @@
 #include "lib/texture/mips.h"
 #include "tools/common/look_images.h"
 
-/* The sizes of all images, by the beginnings of their files, and their paths [n_images], NULL for those that are no files. */
-static modal_status read_heads(const tool_look *look, modal_textures *textures, char **paths, modal_error *err)
+/* The sizes of all images, by the beginnings of their files, their paths [n_images], NULL for those that are no files, and the memory that decoding
+ * takes beside the texels, bytes [n_images]. */
+static modal_status read_heads(const tool_look *look, modal_textures *textures, char **paths, int64_t *bytes, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_image_head head;
     for (int32_t i = 0; i < textures->n_images; i++) {
         modal_texture_image *m = &textures->images[i];
-        MODAL_TRY(tool_look_image_head(look, m->name, &head, &paths[i], NULL, err));
+        MODAL_TRY(tool_look_image_head(look, m->name, &head, &paths[i], &bytes[i], err));
+        bytes[i] += modal_image_decoder_bytes(&head);
         m->width = head.width;
         m->height = head.height;
     }
 done:
     return status;
+}
+
+/* As many threads as the limit has room for. bytes: of read_heads. */
+static modal_status fit_threads(const modal_textures *textures, const int64_t *bytes, int holds, int64_t limit, int *threads, modal_error *err)
+{
+    const int64_t held = holds ? modal_textures_bytes(textures) : 0;
+    int64_t each = 0;
+    int32_t largest = 0;
+    for (int32_t i = 0; i < textures->n_images; i++) {
+        const modal_texture_image *m = &textures->images[i];
+        const modal_texture_class *k = &textures->classes[m->class];
+        const int64_t own = textures->thesis ? 4 * (int64_t)m->width * m->height : 0;
+        const int64_t needed = bytes[i] + own + modal_mip_bytes(k->width, k->height) + MODAL_DISK_BLOCK;
+        if (needed > each) each = needed, largest = i;
+    }
+    if (limit == 0 || textures->n_images == 0) return MODAL_OK;
+    if (held + each > limit)
+        return modal_error_set(err, MODAL_ERROR_MEMORY, "--memory-limit: the images of the look need %.1f MB, the largest is %s of %d x %d texels, %.1f MB",
+                               1e-6 * (double)(held + each), textures->images[largest].name, textures->images[largest].width,
+                               textures->images[largest].height, 1e-6 * (double)limit);
+    const int64_t fit = (limit - held) / each;
+    if (fit < *threads) *threads = (int)fit;
+    return MODAL_OK;
 }
 
 /* Repeats the image [height, width] into its layer from the lower left corner. */
@@ -119,16 +144,19 @@ static modal_status pack_all(const tool_look *look, const modal_textures *textur
     return stop ? modal_error_set(err, MODAL_ERROR_INTERRUPTED, "images: interrupted") : MODAL_OK;
 }
 
-modal_status tool_textures_make(const tool_look *look, int thesis, const char *path, int threads, modal_progress *progress,
-                                modal_textures *textures, modal_error *err)
+modal_status tool_textures_make(const tool_look *look, int thesis, const char *path, int threads, int64_t memory_limit,
+                                modal_progress *progress, modal_textures *textures, modal_error *err)
 {
     modal_status status = MODAL_OK;
     char **paths = NULL;
+    int64_t *bytes = NULL;
     modal_textures_file file = {-1, -1};
     MODAL_TRY(modal_textures_begin(textures, &look->look, thesis, err));
     MODAL_TRY(modal_alloc_zero(&paths, textures->n_images, sizeof *paths, "images", err));
-    MODAL_TRY(read_heads(look, textures, paths, err));
+    MODAL_TRY(modal_alloc(&bytes, textures->n_images, sizeof *bytes, "images", err));
+    MODAL_TRY(read_heads(look, textures, paths, bytes, err));
     MODAL_TRY(modal_textures_place(textures, err));
+    MODAL_TRY(fit_threads(textures, bytes, path == NULL, memory_limit, &threads, err));
     if (path) {
         MODAL_TRY(modal_textures_write_head(path, textures, err));
         MODAL_TRY(modal_textures_open(&file, path, err));
@@ -140,6 +168,7 @@ done:
     modal_textures_close(&file);
     for (int32_t i = 0; paths && i < textures->n_images; i++) modal_free(&paths[i]);
     modal_free(&paths);
+    modal_free(&bytes);
     if (status != MODAL_OK) modal_textures_free(textures);
     return status;
 }

@@ -21,6 +21,7 @@
 #include "tools/common/files.h"
 #include "tools/common/memory.h"
 #include "tools/common/output.h"
+#include "tools/common/stack.h"
 
 double tool_seconds(void) { return modal_seconds(); }
 
@@ -210,6 +211,15 @@ static const char *operand_name(const tool_program *p, int i, int n, char name[6
     return name;
 }
 
+/* One name of a file on the command line, of an option with `dashes`. "" is what an unset variable of a script leaves. */
+static modal_status name_file(const tool *t, const char *dashes, const char *name, const char *path, int traits, modal_error *err)
+{
+    if (!*path) return modal_error_set(err, MODAL_ERROR_USAGE, "%s%s: needs a name, is empty", dashes, name);
+    if (strcmp(path, "-") == 0) return check_pipe(t, dashes, name, traits, err);
+    if (traits & TOOL_READS) tool_files_read(path);
+    return MODAL_OK;
+}
+
 /* The files that the command line names to be read; those that the run writes are made known as they are begun. */
 static modal_status name_files(const tool *t, modal_error *err)
 {
@@ -220,18 +230,12 @@ static modal_status name_files(const tool *t, modal_error *err)
     char name[64] = "operand";
     for (int i = p->words ? 1 : 0; i < n; i++) {
         const int traits = i == output ? p->output_traits : p->input_traits;
-        if (traits && strcmp(a->operands[i], "-") == 0)
-            MODAL_TRY(check_pipe(t, "", operand_name(p, i, n, name), traits, err));
-        else if (traits & TOOL_READS)
-            tool_files_read(a->operands[i]);
+        if (traits) MODAL_TRY(name_file(t, "", operand_name(p, i, n, name), a->operands[i], traits, err));
     }
     for (int i = 0; i < a->n_given; i++) {
         const tool_option *option = &a->table[a->given[i].option];
-        if (!(option->traits & (TOOL_READS | TOOL_WRITES))) continue;
-        if (strcmp(a->given[i].value, "-") == 0)
-            MODAL_TRY(check_pipe(t, "--", option->name, option->traits, err));
-        else if (option->traits & TOOL_READS)
-            tool_files_read(a->given[i].value);
+        if (option->traits & (TOOL_READS | TOOL_WRITES))
+            MODAL_TRY(name_file(t, "--", option->name, a->given[i].value, option->traits, err));
     }
 done:
     return status;
@@ -321,6 +325,7 @@ int tool_start(tool *t, const tool_program *program, int argc, char **argv, int 
     }
     if (status == MODAL_OK && t->quiet && t->verbose)
         status = modal_error_set(&err, MODAL_ERROR_USAGE, "--quiet, --verbose: choose one");
+    if (status == MODAL_OK) status = tool_check_stack(&err);
     if (status == MODAL_OK) status = name_files(t, &err);
     if (status == MODAL_OK) status = fit_threads(t, &err);
     if (status == MODAL_OK)

@@ -54,12 +54,27 @@ void modal_motion_cancel(modal_motion *m)
     if (m && __atomic_load_n(&m->working, __ATOMIC_ACQUIRE)) __atomic_store_n(&m->cancelled, 1, __ATOMIC_RELAXED);
 }
 
+/* The size that a struct says: all have members of 8 bytes or pairs of 4, so that no older or newer one has another kind of size. */
+static modal_status check_bytes(const void *from, const char *what, size_t *bytes, modal_error *err)
+{
+    enum { MOST = 4096 };
+    *bytes = 0;
+    if (from) memcpy(bytes, from, sizeof *bytes);
+    if (*bytes >= sizeof *bytes && *bytes <= MOST && *bytes % sizeof *bytes == 0) return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_USAGE, "%s: its member bytes is not its size, %zu", what, *bytes);
+}
+
+modal_status motion_check_room(const void *to, int64_t n, const char *what, modal_error *err)
+{
+    return to || n == 0 ? MODAL_OK : modal_error_set(err, MODAL_ERROR_USAGE, "no array for %s", what);
+}
+
 modal_status motion_take(void *to, size_t to_bytes, const void *from, const char *what, modal_error *err)
 {
     size_t bytes = 0;
     memset(to, 0, to_bytes);
-    if (from) memcpy(&bytes, from, sizeof bytes);
-    if (bytes < sizeof bytes) return modal_error_set(err, MODAL_ERROR_USAGE, "%s: its member bytes is not its size, %zu", what, bytes);
+    const modal_status status = check_bytes(from, what, &bytes, err);
+    if (status != MODAL_OK) return status;
     for (size_t i = to_bytes; i < bytes; i++)
         if (((const unsigned char *)from)[i])
             return modal_error_set(err, MODAL_ERROR_USAGE, "%s: has a member that this library does not know yet, at byte %zu", what, i);
@@ -73,14 +88,13 @@ int32_t modal_motion_get_sizes(modal_motion *m, modal_motion_sizes *sizes)
 {
     modal_error err = {0};
     modal_motion_sizes known;
+    size_t bytes;
     modal_status status = motion_begin(m, &err);
     if (status != MODAL_OK) return motion_result(status, NULL, &err);
-    status = sizes ? MODAL_OK : modal_error_set(&err, MODAL_ERROR_USAGE, "no sizes");
-    if (status == MODAL_OK && sizes->bytes < sizeof sizes->bytes)
-        status = modal_error_set(&err, MODAL_ERROR_USAGE, "sizes: their member bytes is not their size, %zu", sizes->bytes);
+    status = check_bytes(sizes, "sizes", &bytes, &err);
     if (status == MODAL_OK) {
         const int32_t n = m->basis.n_objects;
-        known = (modal_motion_sizes){.bytes = sizes->bytes,
+        known = (modal_motion_sizes){.bytes = bytes,
                                      .n_frames = m->trajectory.n_frames,
                                      .n_objects = n,
                                      .n_shapes = m->basis.n_shapes,
@@ -95,8 +109,8 @@ int32_t modal_motion_get_sizes(modal_motion *m, modal_motion_sizes *sizes)
             const modal_volume_mesh *mesh = &m->basis.shapes[m->object_shapes[i]].solid.mesh;
             known.n_corners += mesh->element_offsets[mesh->n_elements];
         }
-        memset(sizes, 0, sizes->bytes); /* members of a newer header */
-        memcpy(sizes, &known, known.bytes < sizeof known ? known.bytes : sizeof known);
+        memset(sizes, 0, bytes); /* members of a newer header */
+        memcpy(sizes, &known, bytes < sizeof known ? bytes : sizeof known);
     }
     motion_end(m);
     return motion_result(status, m->path, &err);
@@ -136,7 +150,8 @@ int32_t modal_motion_get_triangles(modal_motion *m, int64_t *triangles)
     int64_t n_points, n, *all = NULL;
     modal_status status = motion_begin(m, &err);
     if (status != MODAL_OK) return motion_result(status, NULL, &err);
-    status = modal_deform_topology(&m->basis, 0, &n_points, &n, &all, &err);
+    status = motion_check_room(triangles, m->volume ? 0 : m->n_cells, "triangles", &err);
+    if (status == MODAL_OK) status = modal_deform_topology(&m->basis, 0, &n_points, &n, &all, &err);
     if (status == MODAL_OK && n > 0) memcpy(triangles, all, (size_t)(3 * n) * sizeof *all);
     modal_free(&all);
     motion_end(m);
@@ -148,7 +163,8 @@ int32_t modal_motion_get_rest(modal_motion *m, float *positions)
     modal_error err = {0};
     modal_status status = motion_begin(m, &err);
     if (status != MODAL_OK) return motion_result(status, NULL, &err);
-    for (int32_t i = 0; i < m->basis.n_objects; i++) {
+    status = motion_check_room(positions, m->n_points, "positions", &err);
+    for (int32_t i = 0; i < m->basis.n_objects && status == MODAL_OK; i++) {
         const modal_surface *s = &m->basis.shapes[m->object_shapes[i]].surface;
         const double *pose = m->rest_poses + 12 * (int64_t)i;
         for (int64_t v = 0; v < s->n_vertices; v++) {
@@ -159,5 +175,5 @@ int32_t modal_motion_get_rest(modal_motion *m, float *positions)
         }
     }
     motion_end(m);
-    return MODAL_MOTION_OK;
+    return motion_result(status, m->path, &err);
 }

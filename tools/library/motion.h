@@ -63,8 +63,11 @@ int32_t motion_result(modal_status status, const char *path, const modal_error *
 /* The lock of everything that calls HDF5. */
 pthread_mutex_t *motion_hdf5(void);
 
-/* MODAL_ERROR_USAGE where `bytes`, of the caller's struct, is 0, or has a member that this library does not know and that is set.
- * Copies as much of it as both know; the rest of `to` is 0. */
+/* MODAL_ERROR_USAGE "no array for WHAT": the caller's array `to` for n values is NULL, and n is not 0. */
+modal_status motion_check_room(const void *to, int64_t n, const char *what, modal_error *err);
+
+/* MODAL_ERROR_USAGE where `from` is NULL, its member `bytes` is no size that such a struct has (a multiple of 8, at most 4096), or it has a member that
+ * this library does not know and that is set. Copies as much of it as both know; the rest of `to` is 0. */
 modal_status motion_take(void *to, size_t to_bytes, const void *from, const char *what, modal_error *err);
 
 /* motion_solid.c: the basis of a volume, and its fields in a frame of the trajectory, which may be one of the caller's coordinates. */

@@ -457,6 +457,8 @@ int32_t modal_motion_probe(modal_motion *m, int64_t n_points, const int64_t *poi
     const int64_t slice[3] = {first, step, n};
     if (n_points < 0) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "%" PRId64 " points", n_points);
     MODAL_TRY(check_slice(m, first, step, n, &err));
+    MODAL_TRY(motion_check_room(points, n_points, "points", &err));
+    MODAL_TRY(motion_check_room(positions, n_points > 0 ? n : 0, "positions", &err));
     MODAL_TRY(probe(m, n_points, points, slice, positions, &err));
 done:
     motion_end(m);
@@ -471,6 +473,7 @@ int32_t modal_motion_get_reach(modal_motion *m, double *reach)
     if (status != MODAL_OK) return motion_result(status, NULL, &err);
     const int64_t *offsets = m->trajectory.mode_offsets;
     const modal_matrix_source source = motion_matrix(m);
+    MODAL_TRY(motion_check_room(reach, offsets[m->basis.n_objects], "reach", &err));
     for (int32_t i = 0; i < m->basis.n_shapes; i++) {
         const modal_shape *s = &m->basis.shapes[i];
         modal_free(&largest);

@@ -57,6 +57,7 @@ int32_t modal_motion_get_materials(modal_motion *m, int32_t *materials)
     modal_status status = motion_begin(m, &err);
     if (status != MODAL_OK) return motion_result(status, NULL, &err);
     int64_t capacity = m->n_materials;
+    MODAL_TRY(motion_check_room(materials, m->n_cells, "materials", &err));
     MODAL_TRY(modal_alloc(&numbers, m->n_materials, sizeof *numbers, "names", &err));
     for (int32_t i = 0; i < m->basis.n_objects; i++) {
         const modal_shape *s = &m->basis.shapes[m->object_shapes[i]];

@@ -26,6 +26,9 @@ int32_t modal_motion_get_cells(modal_motion *m, int64_t *connectivity, int64_t *
     modal_status status = motion_begin(m, &err);
     if (status != MODAL_OK) return motion_result(status, NULL, &err);
     if (!m->volume) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "cells are of volumes");
+    MODAL_TRY(motion_check_room(offsets, 1, "offsets", &err));
+    MODAL_TRY(motion_check_room(connectivity, m->n_cells, "connectivity", &err));
+    MODAL_TRY(motion_check_room(types, m->n_cells, "types", &err));
     MODAL_TRY(modal_solid_cells_of_basis(&m->basis, &cells, &err));
     memcpy(offsets, cells.offsets, (size_t)(cells.n_cells + 1) * sizeof *offsets);
     if (cells.n_cells > 0) memcpy(connectivity, cells.connectivity, (size_t)cells.offsets[cells.n_cells] * sizeof *connectivity);

@@ -22,7 +22,8 @@
  * library in other threads itself calls modal_motion_open, and the first modal_motion_frame, under its own lock.
  *
  * Structs begin with their size, which the caller sets: a program that was compiled with an older header works with a newer
- * library, and members that it leaves zero are not wanted. Symbols have the version MODALTOOLS_OPEN_1. */
+ * library, and members that it leaves zero are not wanted. A size that no such struct has, and NULL for an array of more than 0
+ * values, are MODAL_MOTION_USAGE. Symbols have the version MODALTOOLS_OPEN_1. */
 #ifndef MODALTOOLS_OPEN_H
 #define MODALTOOLS_OPEN_H
 

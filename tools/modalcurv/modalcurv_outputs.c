@@ -17,7 +17,7 @@ static modal_status add_output(const modalcurv_request *r, modalcurv_outputs *ou
     o->name = name, o->kind = kind, o->extension = extension;
     MODAL_TRY(modal_alloc(&o->path, length, 1, "name", err));
     snprintf(o->path, (size_t)length, "%s/%s", r->folder, name);
-    MODAL_TRY(tool_files_write(o->path, extension != NULL, NULL, &o->file, err));
+    MODAL_TRY(tool_files_write(o->path, extension ? TOOL_FILES_FOLDER : TOOL_FILES_ONE, NULL, &o->file, err));
 done:
     return status;
 }

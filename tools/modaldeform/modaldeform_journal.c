@@ -30,8 +30,8 @@ modal_status modaldeform_journal_open(const modaldeform_request *r, modaldeform_
     MODAL_TRY(modal_alloc(&path, length, 1, "name", err));
     snprintf(out->part_path, (size_t)length, "%s/sequence.vtkhdf.part", r->folder);
     snprintf(path, (size_t)length, "%s/sequence.vtkhdf.journal", r->folder);
-    MODAL_TRY(tool_files_write(out->part_path, 0, NULL, &out->part_path, err));
-    MODAL_TRY(tool_files_write(path, 0, NULL, &out->journal, err));
+    MODAL_TRY(tool_files_write(out->part_path, TOOL_FILES_ONE, NULL, &out->part_path, err));
+    MODAL_TRY(tool_files_write(path, TOOL_FILES_ONE, NULL, &out->journal, err));
     MODAL_TRY(tool_journal_open(&out->journal, path, r->resume, "this sequence", &there, err));
     if (out->journal.file >= 0 && !r->resume && !r->force && there)
         MODAL_FAIL(err, TOOL_ERROR_EXISTS,

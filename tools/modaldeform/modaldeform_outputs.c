@@ -26,7 +26,7 @@ static modal_status add_output(const modaldeform_request *r, modaldeform_outputs
     *o = (modaldeform_output){.name = name, .kind = kind, .extension = extension};
     MODAL_TRY(modal_alloc(&o->path, length, 1, "name", err));
     snprintf(o->path, (size_t)length, "%s/%s", r->folder, name);
-    MODAL_TRY(tool_files_write(o->path, extension != NULL, NULL, &o->file, err));
+    MODAL_TRY(tool_files_write(o->path, extension ? TOOL_FILES_FOLDER : TOOL_FILES_ONE, NULL, &o->file, err));
 done:
     return status;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "formats/meshes/cad_unit.h"
@@ -15,6 +16,7 @@
 #include "formats/meshes/msh_write.h"
 #include "formats/meshes/surface_read.h"
 #include "formats/meshes/text_reader.h"
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/check.h"
 #include "lib/mesh/raise_order.h"
@@ -262,27 +264,32 @@ done:
 }
 
 /* Gmsh opens what a script of its includes or merges, beside the script: every text in quotes that is there as a file
- * counts as read. */
-static void note_included(const char *path, int depth)
+ * counts as read. MODAL_ERROR_INPUT: one is a named pipe, at which Gmsh would wait. */
+static modal_status note_included(const char *path, int depth, modal_error *err)
 {
     enum { DEEPEST = 8 };
+    modal_status status = MODAL_OK;
+    struct stat info;
     char *script = NULL, name[PATH_MAX];
     const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
     int64_t length = 0;
     if (!dot || (strcasecmp(dot, ".geo") != 0 && strcasecmp(dot, ".geo_unrolled") != 0) || depth > DEEPEST ||
         modal_file_load(path, &script, &length, NULL) != MODAL_OK)
-        return;
+        return MODAL_OK;
     const char *const end = script + length, *open = memchr(script, '"', (size_t)length), *close;
     while (open && (close = memchr(open + 1, '"', (size_t)(end - open - 1)))) {
         const int folder = slash && open[1] != '/' ? (int)(slash - path + 1) : 0, n = (int)(close - open - 1);
         if (n > 0 && n < PATH_MAX && !memchr(open + 1, 0, (size_t)n) &&
-            snprintf(name, sizeof name, "%.*s%.*s", folder, path, n, open + 1) < PATH_MAX && access(name, F_OK) == 0) {
+            snprintf(name, sizeof name, "%.*s%.*s", folder, path, n, open + 1) < PATH_MAX && stat(name, &info) == 0) {
+            if (S_ISFIFO(info.st_mode)) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: not a regular file", name);
             tool_files_read(name);
-            note_included(name, depth + 1);
+            MODAL_TRY(note_included(name, depth + 1, err));
         }
         open = memchr(close + 1, '"', (size_t)(end - close - 1));
     }
+done:
     modal_free(&script);
+    return status;
 }
 
 /* The unit of a geometry: STEP and IGES say it, and Gmsh makes millimetres of whatever that is. Of others nothing is
@@ -331,11 +338,9 @@ static modal_status make_mesh(tool *t, request *r, modal_volume_mesh *mesh, int 
             tool_say_box(t, r->input, &r->units, 0, summary.box_min, summary.box_max);
             goto done;
         }
-    } else if (access(r->input, R_OK) != 0) {
-        /* Gmsh makes an empty model of a file that is not there. */
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cannot be read", r->input);
     } else {
-        note_included(r->input, 0);
+        MODAL_TRY(modal_disk_check_regular(r->input, err)); /* Gmsh makes an empty model of a file that is not there */
+        MODAL_TRY(note_included(r->input, 0, err));
         MODAL_TRY(tool_files_check(err));
     }
     start = tool_seconds();

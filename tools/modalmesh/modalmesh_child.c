@@ -385,7 +385,12 @@ static int wait_for_end(tool *t, const char *name, int pipe_end, child_log *log,
 static void fail_crashed(const char *name, const modalmesh_order *order, const char *stage, int signal_number, modal_error *err)
 {
     const char *other = strcmp(name, "gmsh") == 0 ? "tetgen" : "gmsh";
+    const char *limit = signal_number == SIGXFSZ ? "ulimit -f" : signal_number == SIGXCPU ? "ulimit -t" : NULL;
     char at[80] = "", advice[80] = "";
+    if (limit) {
+        modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: %s was ended, %s (%s)", order->path, name, strsignal(signal_number), limit);
+        return;
+    }
     if (strcmp(stage, name) != 0) snprintf(at, sizeof at, " at the stage \"%s\"", stage);
     if (strcmp(name, "cgal") == 0) snprintf(advice, sizeof advice, "; a larger distance may do it");
     else if (order->surface && modalmesh_engine_version(other))

@@ -74,7 +74,7 @@ modal_status modalrender_read_images(tool *t, const modalrender_request *r, moda
     for (int32_t i = 0; i < 2 * in->look.look.n_materials; i++)
         any |= modal_look_image(&in->look.look.materials[i / 2], i % 2) || modal_look_solid(&in->look.look.materials[i / 2], i % 2);
     if (!any) return MODAL_OK;
-    MODAL_TRY(tool_textures_make(&in->look, 0, NULL, r->threads, &t->progress, textures, err));
+    MODAL_TRY(tool_textures_make(&in->look, 0, NULL, r->threads, r->memory_limit, &t->progress, textures, err));
     tool_stage(t, "images", tool_seconds() - start, -1);
     MODAL_TRY(modalrender_read_solids(t, r, in, err));
     MODAL_TRY(make_room(textures, in, to, &list, err));

@@ -40,7 +40,7 @@ modal_status modalrender_journal_open(const modalrender_request *r, modalrender_
     int there = 0;
     if (snprintf(path, sizeof path, "%s/frames.journal", r->folder) >= (int)sizeof path)
         MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: name too long", r->folder);
-    MODAL_TRY(tool_files_write(path, 0, NULL, &out->journal, err));
+    MODAL_TRY(tool_files_write(path, TOOL_FILES_ONE, NULL, &out->journal, err));
     MODAL_TRY(tool_journal_open(&out->journal, path, r->resume, "these pictures", &there, err));
     if (there && !r->resume && !r->force)
         MODAL_FAIL(err, TOOL_ERROR_EXISTS, "%s: exists, holds unfinished pictures (--resume goes on with them, --force discards them)", r->folder);
@@ -228,7 +228,8 @@ done:
 void modalrender_journal_end(tool *t, const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out)
 {
     const int kept = r->resume && !out->complete && (!out->ours || out->n_kept > in->lead);
-    for (int i = 0; kept && i < out->n - 1; i++) modal_free(&out->all[i].file.temporary); /* they stay */
+    for (int i = 0; kept && i < out->n - 1; i++)
+        if (!out->all[i].file.lock) modal_free(&out->all[i].file.temporary); /* OUT/NAME.part, which stays; a temporary name has a lock */
     if (kept && out->ours) tool_note(t, "%s: %" PRId64 " frames are kept, --resume goes on with them", r->folder, out->n_kept - in->lead);
     tool_journal_close(&out->journal, (!kept && !out->complete && out->ours) || tool_journal_empty(&out->journal));
     tool_journal_free(&out->journal);

@@ -23,7 +23,7 @@ static modal_status add_output(const modalrender_request *r, modalrender_outputs
     o->name = name, o->kind = kind, o->extension = extension, o->buffer = buffer;
     MODAL_TRY(modal_alloc(&o->path, length, 1, "name", err));
     snprintf(o->path, (size_t)length, "%s/%s", r->folder, name);
-    MODAL_TRY(tool_files_write(o->path, extension != NULL, NULL, &o->file, err));
+    MODAL_TRY(tool_files_write(o->path, extension ? TOOL_FILES_FOLDER : TOOL_FILES_ONE, NULL, &o->file, err));
 done:
     return status;
 }

@@ -63,8 +63,10 @@ static modal_status read_frames(const tool_arguments *a, modalsim_request *r, mo
     if (!given) goto done;
     MODAL_TRY(tool_number(a, "duration", -DBL_MAX, DBL_MAX, &duration, err));
     MODAL_TRY(tool_number(a, "fps", -DBL_MAX, DBL_MAX, &r->fps, err));
-    if (!(duration > 0)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--duration: must be > 0, %s", given);
-    if (!(r->fps > 0)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fps: must be > 0, %s", fps);
+    if (!(duration > 0 && duration <= MODAL_SCENE_DURATION))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--duration: must be > 0 and at most %g s, %s", MODAL_SCENE_DURATION, given);
+    if (!(r->fps >= MODAL_SCENE_LEAST_FPS && r->fps <= MODAL_SCENE_MOST_FPS))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fps: must be in %g .. %g, %s", MODAL_SCENE_LEAST_FPS, MODAL_SCENE_MOST_FPS, fps);
     r->n_frames = modal_scene_frame_count(duration, r->fps);
     if (r->n_frames < 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--duration: more than 2^31 frames, %s s at %s a second",
@@ -84,13 +86,11 @@ static modal_status read_damping(const tool_arguments *a, modalsim_request *r, m
                    damping, ratio);
     r->ratio = -1;
     if (ratio) {
-        MODAL_TRY(tool_number(a, "damping-ratio", -DBL_MAX, DBL_MAX, &r->ratio, err));
-        if (!(r->ratio >= 0))
-            MODAL_FAIL(err, MODAL_ERROR_USAGE, "--damping-ratio: must be >= 0, %s", ratio);
+        MODAL_TRY(tool_number(a, "damping-ratio", 0, MODAL_SCENE_RATIO, &r->ratio, err));
     }
     if (damping) MODAL_TRY(tool_parse_numbers(damping, 2, rayleigh, "--damping", err));
-    if (!(rayleigh[0] >= 0 && rayleigh[1] >= 0))
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--damping: must be >= 0, %s", damping);
+    if (!(rayleigh[0] >= 0 && rayleigh[0] <= MODAL_SCENE_DAMPING && rayleigh[1] >= 0 && rayleigh[1] <= MODAL_SCENE_DAMPING))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--damping: must be in 0 .. %g, %s", MODAL_SCENE_DAMPING, damping);
     r->alpha = rayleigh[0];
     r->beta = rayleigh[1];
 done:

@@ -64,8 +64,8 @@ static modal_status read_sources(const tool_arguments *a, modaltex_flow_request 
         double v[5];
         MODAL_TRY(tool_parse_numbers(text, 5, v, "--source", err));
         r->sources[i] = (modal_flow_source){{v[0], v[1], v[2]}, v[3], v[4]};
-        if (!(v[3] > 0)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--source: the radius must be above 0, %s", text);
-        if (!(v[4] >= 0)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--source: the rate must be at least 0, %s", text);
+        if (!(v[3] > 0 && v[3] <= 1e6)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--source: the radius must be above 0 and at most 1e6 m, %s", text);
+        if (!(v[4] >= 0 && v[4] <= 1e6)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--source: the rate must be in 0 .. 1e6 kg/s, %s", text);
     }
     r->settings.sources = r->sources;
     r->settings.n_sources = n;
@@ -86,6 +86,8 @@ static modal_status read_request(tool *t, modaltex_flow_request *r, modal_error 
     MODAL_TRY(tool_integer(a, "object", 0, INT32_MAX, &r->object, err));
     MODAL_TRY(tool_slice_parse(tool_value(a, "frames"), &r->frames, err));
     MODAL_TRY(tool_parse_numbers(tool_value(a, "gravity"), 3, s->gravity, "--gravity", err));
+    for (int k = 0; k < 3; k++)
+        if (!(fabs(s->gravity[k]) <= 1e6)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--gravity: must be at most 1e6 m/s^2, %s", tool_value(a, "gravity"));
     MODAL_TRY(tool_number(a, "speed", 0, 1e6, &speed, err));
     s->mobility = speed / 9.81;
     MODAL_TRY(tool_number(a, "rain", 0, 1e6, &s->rain, err));

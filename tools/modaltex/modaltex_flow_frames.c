@@ -24,7 +24,7 @@ modal_status modaltex_flow_begin(const modaltex_flow_request *r, modaltex_flow_o
         const int64_t length = (int64_t)(strlen(r->folder) + strlen(names[i])) + 2;
         MODAL_TRY(modal_alloc(&out->paths[i], length, 1, "name", err));
         snprintf(out->paths[i], (size_t)length, "%s/%s", r->folder, names[i]);
-        MODAL_TRY(tool_files_write(out->paths[i], 0, NULL, &out->files[i], err));
+        MODAL_TRY(tool_files_write(out->paths[i], TOOL_FILES_ONE, NULL, &out->files[i], err));
     }
     MODAL_TRY(tool_folder_begin(r->folder, &out->folder_made, err));
     MODAL_TRY(tool_outputs_recover(out->paths[MODALTEX_FLOW_OUTPUTS - 1], err));
@@ -36,7 +36,7 @@ modal_status modaltex_flow_begin(const modaltex_flow_request *r, modaltex_flow_o
         const int64_t length = (int64_t)strlen(r->folder) + 5;
         MODAL_TRY(modal_alloc(&out->images_path, length, 1, "name", err));
         snprintf(out->images_path, (size_t)length, "%s/png", r->folder);
-        MODAL_TRY(tool_files_write(out->images_path, 1, NULL, &out->images, err));
+        MODAL_TRY(tool_files_write(out->images_path, TOOL_FILES_FOLDER, NULL, &out->images, err));
         MODAL_TRY(tool_numbered_begin(&out->images, out->images_path, "png", r->force, err));
     }
     const int goes_on = r->restart && r->checkpoint && strcmp(r->restart, r->checkpoint) == 0; /* it may replace what it went on from */

@@ -11,6 +11,7 @@ static const tool_option options[] = {
      "An array for each size of images, or the thesis's: one array of the largest size that smaller images fill by repeats.", 0},
     TOOL_OPTION_ANY_PATH,
     TOOL_OPTION_THREADS,
+    TOOL_OPTION_MEMORY_LIMIT,
     TOOL_OPTION_FORCE,
     TOOL_OPTIONS_COMMON,
     {0},
@@ -42,12 +43,14 @@ int modaltex_pack(int argc, char **argv)
     tool_output output = {0};
     modal_textures textures = {0};
     int threads = 1;
+    int64_t memory_limit = 0;
     double start = tool_seconds();
     const char *layout = tool_value(&t.arguments, "layout");
     const int thesis = strcmp(layout, "thesis") == 0;
 
     if (!thesis && strcmp(layout, "classes") != 0)
         MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--layout: must be classes or thesis, %s", layout);
+    MODAL_TRY(tool_size(&t.arguments, "memory-limit", &memory_limit, &err));
     MODAL_TRY(tool_threads(&t, &threads, &err));
     MODAL_TRY(tool_output_begin(&output, t.arguments.operands[2], tool_count(&t.arguments, "force") > 0, &err));
     MODAL_TRY(tool_look_read(t.arguments.operands[1], NULL, tool_count(&t.arguments, "any-path"), &look, NULL, &err));
@@ -58,7 +61,7 @@ int modaltex_pack(int argc, char **argv)
                 MODAL_FAIL(&err, MODAL_ERROR_INPUT, "%s: material %s has an octree texture, which is no image to be packed; modaltex bake makes one",
                            t.arguments.operands[1], m->name);
         }
-    MODAL_TRY(tool_textures_make(&look, thesis, output.temporary, threads, &t.progress, &textures, &err));
+    MODAL_TRY(tool_textures_make(&look, thesis, output.temporary, threads, memory_limit, &t.progress, &textures, &err));
     const int64_t bytes = modal_textures_bytes(&textures);
     tool_stage(&t, "images", tool_seconds() - start, bytes);
     start = tool_seconds();

@@ -60,11 +60,12 @@ done:
     return status;
 }
 
-/* A text as a field of CSV. */
+/* A text as a field of CSV. Spreadsheets run one that begins with = + - @ as a formula: it gets an apostrophe in front. */
 static void put_name(FILE *file, const char *name, int length, const char *what)
 {
     const int quoted = memchr(name, ',', (size_t)length) || memchr(name, '"', (size_t)length);
     fprintf(file, quoted ? ",\"" : ",");
+    if (length > 0 && strchr("=+-@", name[0])) fputc('\'', file);
     for (int i = 0; i < length; i++) fprintf(file, name[i] == '"' ? "\"\"" : "%c", name[i]);
     fprintf(file, quoted ? " %s\"" : " %s", what);
 }

@@ -22,14 +22,18 @@ modal_status modaltools_add(modaltools_command *command, modal_error *err, const
     __attribute__((format(printf, 3, 4)));
 void modaltools_command_free(modaltools_command *command);
 
+#define MODALTOOLS_SCRIPT_HEAD "#!/bin/sh\n# made by modaltools quick"
+
 /* The chain: a folder for what lies between its ends, and a script of it. */
 typedef struct modaltools_chain {
     tool *t;
     char *folder;
+    int lock; /* its descriptor, locked until the process ends; -1: none */
     char *script; /* grows */
     int exit_code; /* of the stage that failed */
 } modaltools_chain;
 
+/* Removes the folders of killed runs from TMPDIR first. */
 modal_status modaltools_chain_begin(modaltools_chain *chain, tool *t, modal_error *err);
 /* Prints the command, runs it, and notes it. *failed: the stage has failed, has said so itself, and chain->exit_code is
  * how; an error is one of this program. */

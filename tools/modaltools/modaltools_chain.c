@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -81,20 +82,87 @@ done:
     return status;
 }
 
+/* ---- the folder ---- */
+
+static const char folder_name[] = "modaltools-quick-";
+static const char *const file_names[] = {"mesh.msh", "basis.h5", "traj.h5", "shaking.csv"};
+enum { FILES = sizeof file_names / sizeof *file_names, RANDOM = 6 };
+
+/* Removes the files of a chain, temporary ones too, from an open folder, and the folder unless something else is in it. */
+static void remove_folder(int folder, const char *path)
+{
+    const int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = again < 0 ? NULL : fdopendir(again);
+    for (const struct dirent *entry; list && (entry = readdir(list));)
+        for (int i = 0; i < FILES; i++)
+            if (strncmp(entry->d_name, file_names[i], strlen(file_names[i])) == 0) unlinkat(folder, entry->d_name, 0);
+    if (list) closedir(list);
+    else if (again >= 0) close(again);
+    rmdir(path);
+}
+
+/* What killed runs of this user have left: their folders have no lock any more. */
+static void sweep(const char *base)
+{
+    const size_t length = sizeof folder_name - 1;
+    char path[PATH_MAX];
+    struct stat info;
+    DIR *list = opendir(base);
+    for (const struct dirent *entry; list && (entry = readdir(list));) {
+        if (strncmp(entry->d_name, folder_name, length) != 0 || strlen(entry->d_name) != length + RANDOM ||
+            snprintf(path, sizeof path, "%s/%s", base, entry->d_name) >= (int)sizeof path)
+            continue;
+        const int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (folder < 0) continue;
+        if (fstat(folder, &info) == 0 && info.st_uid == geteuid() && tool_lock(folder, 1) == 1) remove_folder(folder, path);
+        close(folder);
+    }
+    if (list) closedir(list);
+}
+
+/* A signal that ends the process removes what it knows, files before their folder. 0: a name is too long. */
+static int know_unfinished(const char *folder)
+{
+    char path[PATH_MAX];
+    int known = tool_unfinished_add(folder, TOOL_UNFINISHED_FOLDER, "");
+    for (int i = 0; known && i < FILES; i++)
+        known = snprintf(path, sizeof path, "%s/%s", folder, file_names[i]) < (int)sizeof path && tool_unfinished_add(path, TOOL_UNFINISHED_FILE, "");
+    return known;
+}
+
+/* Makes and locks the folder, once more where another run took it for one that was left before it was locked. */
+static modal_status make_folder(modaltools_chain *chain, const char *base, modal_error *err)
+{
+    int code = ENOENT;
+    for (int tries = 0; chain->lock < 0 && code == ENOENT && tries < 100; tries++) {
+        sprintf(chain->folder, "%s/%sXXXXXX", base, folder_name);
+        tool_signals_defer();
+        const int made = mkdtemp(chain->folder) != NULL;
+        if (made) chain->lock = open(chain->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        code = errno;
+        if (chain->lock >= 0 && (tool_lock(chain->lock, 1) == 0 || access(chain->folder, F_OK) != 0)) {
+            close(chain->lock);
+            chain->lock = -1;
+            code = ENOENT;
+        } else if (made && (chain->lock < 0 || !know_unfinished(chain->folder))) {
+            if (chain->lock >= 0) code = ENAMETOOLONG, close(chain->lock), chain->lock = -1;
+            rmdir(chain->folder);
+        }
+        tool_signals_resume();
+    }
+    return chain->lock >= 0 ? MODAL_OK : modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot make a folder, %s", base, strerror(code));
+}
+
 modal_status modaltools_chain_begin(modaltools_chain *chain, tool *t, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const char *base = getenv("TMPDIR");
     if (!base || !*base) base = "/tmp";
-    *chain = (modaltools_chain){.t = t};
+    *chain = (modaltools_chain){.t = t, .lock = -1};
     MODAL_TRY(modal_alloc(&chain->folder, (int64_t)strlen(base) + 32, 1, "name", err));
-    sprintf(chain->folder, "%s/modaltools-XXXXXX", base);
-    if (!mkdtemp(chain->folder)) {
-        modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot make a folder, %s", base, strerror(errno));
-        modal_free(&chain->folder);
-        return MODAL_ERROR_SYSTEM;
-    }
-    MODAL_TRY(append(chain, "#!/bin/sh\n# made by modaltools quick: the commands that it ran, in the folder where it ran them\nset -e\n"
+    sweep(base);
+    MODAL_TRY(make_folder(chain, base, err));
+    MODAL_TRY(append(chain, MODALTOOLS_SCRIPT_HEAD ": the commands that it ran, in the folder where it ran them\nset -e\n"
                             "work=$(mktemp -d)\ntrap 'rm -rf \"$work\"' EXIT\n", err));
 done:
     return status;
@@ -102,11 +170,10 @@ done:
 
 void modaltools_chain_end(modaltools_chain *chain)
 {
-    DIR *folder = chain->folder ? opendir(chain->folder) : NULL;
-    for (const struct dirent *entry; folder && (entry = readdir(folder));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) unlinkat(dirfd(folder), entry->d_name, 0);
-    if (folder) closedir(folder);
-    if (chain->folder) rmdir(chain->folder);
+    if (chain->folder && chain->lock >= 0) {
+        remove_folder(chain->lock, chain->folder);
+        close(chain->lock);
+    }
     modal_free(&chain->folder);
     free(chain->script);
     chain->script = NULL;
@@ -131,9 +198,12 @@ done:
     return status;
 }
 
-/* What the stages print besides messages (tables) is for who runs them alone, unless --verbose. */
-static void become(const char *path, const modaltools_command *command, int tables, int quiet)
+/* What the stages print besides messages (tables) is for who runs them alone, unless --verbose. A stage ends with the run, also one that is
+ * killed. */
+static void become(const char *path, const modaltools_command *command, int tables, int quiet, pid_t parent)
 {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(TOOL_EXIT_TERMINATED);
     const char *words[MODALTOOLS_WORDS + 2] = {NULL};
     for (int i = 0; i < command->n_words; i++) words[i] = command->words[i];
     if (quiet) words[command->n_words] = "--quiet";
@@ -185,9 +255,9 @@ modal_status modaltools_chain_run(modaltools_chain *chain, const modaltools_comm
     MODAL_TRY(modaltools_path(command->words[0], &path, err));
     if (tool_signalled()) MODAL_FAIL(err, MODAL_ERROR_INTERRUPTED, "interrupted");
     fflush(NULL);
-    const pid_t child = fork();
+    const pid_t own = getpid(), child = fork();
     if (child < 0) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot start, %s", command->words[0], strerror(errno));
-    if (child == 0) become(path, command, chain->t->verbose, chain->t->quiet);
+    if (child == 0) become(path, command, chain->t->verbose, chain->t->quiet, own);
     const int code = wait_for(child);
     if (code != TOOL_EXIT_DONE) {
         chain->exit_code = code;

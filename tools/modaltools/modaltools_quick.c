@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modaltools quick: from a surface, a geometry or a mesh to something to look at, by the tools of the family. What it decides
  * is printed as the commands that it runs. */
+#include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
 #include <math.h>
@@ -13,6 +14,7 @@
 #include "formats/basis/basis_h5.h"
 #include "formats/meshes/mesh_read.h"
 #include "formats/meshes/surface_read.h"
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/units.h"
 #include "tools/common/commit.h"
@@ -95,7 +97,6 @@ static modal_status read_request(quick *q, modal_error *err)
     struct stat info;
     q->input = a->operands[0];
     q->output = a->operands[1];
-    q->kind = find_kind(q->input);
     q->material = tool_value(a, "material");
     q->amplitude = tool_value(a, "amplitude");
     q->format = tool_value(a, "format");
@@ -115,7 +116,10 @@ static modal_status read_request(quick *q, modal_error *err)
     if (q->is_page && q->format) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--format: is for a folder, %s", q->output);
     if (q->is_page && q->motion == MODES && tool_count(a, "amplitude"))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--amplitude: a page of modes has sliders, %s", q->output);
-    if (access(q->input, R_OK) != 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cannot be read", q->input);
+    MODAL_TRY(modal_disk_check_regular(q->input, err));
+    q->kind = find_kind(q->input);
+    if (q->look) MODAL_TRY(modal_disk_check_regular(q->look, err));
+    MODAL_TRY(tool_files_write(q->output, TOOL_FILES_INTO, NULL, q, err));
     if (q->is_page && !q->force && stat(q->output, &info) == 0) /* before the work, not after it */
         MODAL_FAIL(err, TOOL_ERROR_EXISTS, "%s: exists (--force replaces it)", q->output);
 done:
@@ -348,13 +352,28 @@ done:
     return status;
 }
 
+/* How a script begins. With --force it replaces an older one, or an empty file, but nothing else: what the stages will read is not known yet. */
+static modal_status begin_script(const quick *q, const char *path, tool_output *output, modal_error *err)
+{
+    char found[sizeof MODALTOOLS_SCRIPT_HEAD] = "";
+    modal_status status = tool_output_begin(output, path, q->force, err);
+    const int file = status == MODAL_OK ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (file < 0) return status;
+    const int64_t got = modal_disk_read(file, 0, found, sizeof found - 1);
+    close(file);
+    if (got == 0 || strcmp(found, MODALTOOLS_SCRIPT_HEAD) == 0) return MODAL_OK;
+    return modal_error_set(err, TOOL_ERROR_EXISTS, "--save-script: exists, and is not a script of modaltools quick, %s", path);
+}
+
 static modal_status save_script(const quick *q, tool_output *output, modal_error *err)
 {
+    struct stat info;
     modal_status status = MODAL_OK;
     FILE *file = fopen(output->temporary, "w");
     if (!file) return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot write", output->path);
     int failed = fputs(q->chain.script, file) < 0;
-    failed |= fchmod(fileno(file), 0755) != 0;
+    /* executable by all who may read it, as umask leaves it */
+    failed |= fstat(fileno(file), &info) != 0 || fchmod(fileno(file), info.st_mode | (info.st_mode & 0444) >> 2) != 0;
     failed |= fclose(file) != 0;
     if (failed) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: write error", output->path);
     MODAL_TRY(tool_output_complete(output, err));
@@ -376,7 +395,7 @@ int modaltools_quick(int argc, char **argv)
     const char *script_path = tool_value(&t.arguments, "save-script");
     tool_signals_hold();
     MODAL_TRY(read_request(&q, &err));
-    if (script_path) MODAL_TRY(tool_output_begin(&script, script_path, q.force, &err));
+    if (script_path) MODAL_TRY(begin_script(&q, script_path, &script, &err));
     MODAL_TRY(modaltools_chain_begin(&q.chain, &t, &err));
     for (size_t i = 0; i < sizeof stages / sizeof *stages && !q.failed; i++) MODAL_TRY(stages[i](&q, &err));
     if (script_path && !q.failed) MODAL_TRY(save_script(&q, &script, &err));

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from contextlib import contextmanager
-from typing import Iterator, Union
+from typing import Iterable, Iterator, Union
 
 import h5py
 
@@ -20,7 +20,9 @@ def text(value: object) -> str:
 
 
 def _opened(path: Path) -> h5py.File:
-    """OSError names the file, which HDF5 does not always."""
+    """OSError names the file, which HDF5 does not always. HDF5 would wait at a named pipe."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise OSError(f"{os.fspath(path)}: not a regular file")
     try:
         return h5py.File(path, "r")
     except OSError as error:
@@ -52,8 +54,12 @@ def kind_of(path: Path) -> str:
 
 
 @contextmanager
-def replaced(path: Path) -> Iterator[str]:
-    """A temporary name in the folder of `path`, which becomes it when the block ends well, and goes otherwise."""
+def replaced(path: Path, reads: Iterable[Path] = ()) -> Iterator[str]:
+    """A temporary name in the folder of `path`, which becomes it when the block ends well, and goes otherwise. ValueError: `path` is one of the
+    files `reads`, which what is written was made of, or leads to it."""
+    for read in reads:
+        if os.path.exists(read) and os.path.exists(path) and os.path.samefile(read, path):
+            raise ValueError(f"{os.fspath(path)}: input and output are one file")
     folder = os.path.dirname(os.path.abspath(path))
     handle, temporary = tempfile.mkstemp(prefix=os.path.basename(path) + ".tmp-", dir=folder)
     os.close(handle)

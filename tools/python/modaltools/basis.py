@@ -115,8 +115,9 @@ def _read_shape(group: h5py.Group) -> Shape:
                  kind=text(modes.attrs.get("kind", "modes")))
 
 
-def _read_shape_of(file: h5py.File, number: int) -> Shape:
+def _read_shape_of(file: h5py.File, number: int, files: set[str]) -> Shape:
     with shape_group(file, number) as group:
+        files.add(group.file.filename)
         return _read_shape(group)
 
 
@@ -125,9 +126,10 @@ class Basis:
 
     def __init__(self, path: Path) -> None:
         self.path = os.fspath(path)
+        self.files = {self.path}  # and the parts of an assembly
         with open_file(path, "basis", (2, 3)) as file:
             self.content_hash = text(file.attrs["content_hash"])
-            self.shapes: list[Shape] = [_read_shape_of(file, i) for i in range(int(file["shapes"].attrs["count"]))]
+            self.shapes: list[Shape] = [_read_shape_of(file, i, self.files) for i in range(int(file["shapes"].attrs["count"]))]
             objects = file["objects"]
             self.objects: list[Object] = [
                 Object(int(shape), int(parent), pose.astype(float)) for shape, parent, pose in

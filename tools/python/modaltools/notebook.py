@@ -7,7 +7,7 @@ import html
 import os
 import re
 import tempfile
-from typing import Any, Optional, Union
+from typing import Any, Iterable, Optional, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,8 +21,9 @@ from .programs import run
 class Page:
     """A page that a notebook shows as the cell's value: an IFrame of the page itself, with no server and no other file."""
 
-    def __init__(self, text: str, width: Union[int, str] = "100%", height: Union[int, str] = 480) -> None:
+    def __init__(self, text: str, width: Union[int, str] = "100%", height: Union[int, str] = 480, reads: Iterable[Path] = ()) -> None:
         self.text, self.width, self.height = text, width, height
+        self._reads = [os.path.abspath(path) for path in reads]
 
     def _repr_html_(self) -> str:
         return (f'<iframe srcdoc="{html.escape(self.text, quote=True)}" width="{html.escape(str(self.width))}" '
@@ -32,8 +33,8 @@ class Page:
         return f"<modaltools page, {len(self.text.encode()):,} bytes>"
 
     def save(self, path: Path) -> str:
-        """Writes the page, and returns its name."""
-        with replaced(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        """Writes the page, and returns its name. ValueError: the file is one that show was given."""
+        with replaced(path, self._reads) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
             file.write(self.text)
         return os.fspath(path)
 
@@ -46,7 +47,7 @@ def show(source: Path, *, width: Union[int, str] = "100%", height: Union[int, st
         path = os.path.join(folder, "page.html")
         run("modalview", source, path, **options)
         with open(path, encoding="utf-8") as file:
-            return Page(file.read(), width, height)
+            return Page(file.read(), width, height, [source, *(value for value in options.values() if isinstance(value, (str, os.PathLike)))])
 
 
 def spectrum(times: ArrayLike, values: ArrayLike) -> tuple[Floats, Floats]:

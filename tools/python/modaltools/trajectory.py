@@ -81,7 +81,7 @@ class Trajectory:
     def write(path: Path, basis: Basis, times: ArrayLike, q: ArrayLike, poses: Optional[ArrayLike] = None,
               energy: Optional[ArrayLike] = None) -> None:
         """Writes times [F] s, q [F, n_coordinates] kg^1/2 m, poses [F, objects, 3, 4], energy [F, 4] J. ValueError for what the
-        specification forbids; `path` is replaced when all is written, and only then."""
+        specification forbids, and for a file of the basis as `path`; `path` is replaced when all is written, and only then."""
         times, q = np.asarray(times, float), np.asarray(q, float)
         frames = None if poses is None else np.asarray(poses, float)
         joules = None if energy is None else np.asarray(energy, float)
@@ -101,7 +101,7 @@ class Trajectory:
                 raise ValueError(f"{os.fspath(path)}: poses: not rotations")
         folder = os.path.dirname(os.path.abspath(path))
         link = os.path.relpath(os.path.abspath(basis.path), folder)
-        with replaced(path) as temporary, h5py.File(temporary, "w", libver=("v108", "v108")) as file:
+        with replaced(path, basis.files) as temporary, h5py.File(temporary, "w", libver=("v108", "v108")) as file:
             for name, value in (("modal_type", "trajectory"), ("modal_version", "2.0" if np.any(np.diff(basis.offsets) == 0) else "1.0" if joules is None else "1.1"),
                                 ("basis_hash", basis.content_hash), ("basis_path", link)):
                 file.attrs.create(name, np.bytes_(os.fsencode(value)))

@@ -63,6 +63,8 @@ class File:
     wrong with what it reads gives None."""
 
     def __init__(self, path):
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise Unreadable("is not a regular file")
         self.path, self.findings, self.size = path, [], os.path.getsize(path)
         check_end(path)
         try:
