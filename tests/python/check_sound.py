@@ -138,6 +138,28 @@ def fork(order):
     must(seconds < 4, "2 s of sound took", seconds)  # a second a second, on two cores
 
 
+def sides():
+    """Surfaces that a solid carries: each triangle counts with its side, and once."""
+    x, triangles = surface("small.h5")[:2]
+    turned, twice = triangles.copy(), np.r_[triangles, triangles[:40]]
+    turned[:400] = turned[:400, ::-1]
+    for name, faces, says in (("turned", turned, "not oriented: edges whose triangles face different ways, "),
+                              ("twice", twice, f"duplicate triangles, 40; the first are 0 and {len(triangles)}"),
+                              ("inwards", triangles[:, ::-1], "triangles face inwards, they enclose -"),
+                              ("open", triangles[40:], None)):
+        with open("fine.obj", "w") as f:
+            f.write("".join(f"v {a} {b} {c}\n" for a, b, c in x) + "".join(f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in faces))
+        run("modalpack", f"{source}/data/tuning_fork.msh", "fine.h5", "--modes", 1, *STEEL, "-q", "-f", "--surface", "fine.obj")
+        run("modalsim", "fine.h5", "fine_q.h5", "--duration", 0.01, "--fps", 12000, "-q", "-f", "--initial", "0=1e-4")
+        if says:
+            run("modaldeform", "fine_q.h5", "no", "--format", "wav", "--listen", "0.1,0.1,0.1", code=3,
+                says=f"modaldeform: fine_q.h5: shape 0: its surface has no sound: {says}")
+            must(not os.path.exists("no"), "left a folder")
+        else:
+            got = run("modaldeform", "fine_q.h5", "o", "--format", "wav", "--listen", "0.1,0.1,0.1")
+            must("its surface is not closed, the sound of its back is left out" in got.stderr, got.stderr)
+
+
 def manners():
     wav = ["--format", "wav"]
     ear = ["--listen", "0.1,0.1,0.1"]
@@ -184,5 +206,6 @@ with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     formula()
     fork(2 if sys.argv[3:] == ["long"] else 1)
+    sides()
     manners()
     os.chdir("/")

@@ -225,7 +225,11 @@ static modal_status mesh_surface(tool *t, const request *r, const modal_surface_
     modal_shells shells = {0};
     modalmesh_order order = {.path = r->input, .surface = surface, .volume = fabs(summary->volume),
                              .size = r->size, .n_nodes = r->n_nodes, .order = r->order == 2 && !r->improve ? 2 : 1};
-    MODAL_TRY(modalmesh_explain(r->input, surface, summary, err));
+    status = modal_surface_explain(surface, summary, err);
+    if (status != MODAL_OK) {
+        modal_error_context(err, "%s", r->input);
+        goto done;
+    }
     tool_say_box(t, r->input, &r->units, 0, summary->box_min, summary->box_max);
     MODAL_TRY(modal_alloc_zero(&patch, surface->n_triangles, sizeof *patch, "patches", err));
     order.n_patches = 1;
