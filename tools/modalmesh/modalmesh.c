@@ -324,7 +324,8 @@ static modal_status make_mesh(tool *t, request *r, modal_volume_mesh *mesh, int 
         start = tool_seconds();
         MODAL_TRY(modal_mesh_read(r->input, mesh, err));
         tool_warn_notes(t, r->input, &mesh->notes);
-        tool_mesh_to_metres(t, r->input, &r->units, mesh);
+        const int32_t n_in_mesh_units = tool_mesh_to_metres(t, r->input, &r->units, mesh);
+        tool_doubt_materials(t, r->input, mesh->n_materials, mesh->materials, n_in_mesh_units, &r->units);
         tool_stage(t, "read mesh", tool_seconds() - start, -1);
         goto done;
     }

@@ -59,6 +59,7 @@ modal_status modalpack_make_rigid(tool *t, const modalpack_request *r, modal_sha
     modal_surface_mesh_to_metres(&surface, r->input.units.unit, r->input.units.scale);
     modal_find_box(surface.positions, surface.n_vertices, low, high);
     tool_say_box(t, r->input.mesh_path, &r->input.units, 0, low, high);
+    if (r->rigid_density > 0) tool_doubt_density(t, r->input.mesh_path, "", r->rigid_density, NULL);
     status = r->rigid_density > 0 ? check_bounds(&surface, err) : MODAL_OK;
     if (status == MODAL_OK) status = modal_shape_surface_alone(&surface, 0, NULL, shape, err);
     if (status == MODAL_OK && r->rigid_density > 0) status = modal_rigid_mass_of(&shape->surface, r->rigid_density, &mass, err);
