@@ -38,7 +38,9 @@ def read_wav(path):
         chunks[name] = data[at + 8:at + 8 + length]
         must(len(chunks[name]) == length, path, name)
         at += 8 + length
-    must(list(chunks) == [b"fmt ", b"fact", b"data"], list(chunks))
+    must(list(chunks) == [b"fmt ", b"fact", b"LIST", b"data"], list(chunks))
+    motion = json.load(open(os.path.join(os.path.dirname(path), "manifest.json")))["trajectory"]["hash"]
+    must(chunks[b"LIST"] == struct.pack("<4s4sI44s", b"INFO", b"ICMT", 44, f"trajectory {motion}".encode()), chunks[b"LIST"])
     kind, channels, rate, bytes_a_second, bytes_a_sample, bits, more = struct.unpack("<HHIIHHH", chunks[b"fmt "])
     must((kind, rate, bits, more) == (3, 48000, 32, 0) and bytes_a_sample == 4 * channels and
          bytes_a_second == 48000 * bytes_a_sample, chunks[b"fmt "])
