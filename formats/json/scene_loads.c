@@ -186,6 +186,11 @@ done:
     return status;
 }
 
+static modal_status idle(const modal_scene_reader *r, const modal_json_place *item)
+{
+    return modal_json_wrong(item, "would change nothing, it acts at no time from 0 to %g s", r->scene->duration);
+}
+
 modal_status modal_scene_read_shakings(modal_scene_reader *r, const modal_json_place *list)
 {
     modal_status status = MODAL_OK;
@@ -195,6 +200,8 @@ modal_status modal_scene_read_shakings(modal_scene_reader *r, const modal_json_p
     int64_t capacity = 0;
     for (size_t i = 0; i < count; i++) {
         modal_json_place item, member;
+        const int32_t first = scene->n_shakings;
+        int acts = 0;
         modal_json_item(list, i, &item);
         MODAL_TRY(modal_json_object(&item, "acceleration curve file"));
         const int given = modal_json_member(&item, "file", &member);
@@ -205,14 +212,19 @@ modal_status modal_scene_read_shakings(modal_scene_reader *r, const modal_json_p
         if (given) {
             MODAL_TRY(read_record(r, &member));
             capacity = scene->n_shakings;
-            continue;
+        } else {
+            MODAL_TRY(modal_grow(&scene->shakings, &capacity, scene->n_shakings + 1, sizeof *scene->shakings, "base accelerations",
+                                 r->source.err));
+            modal_scene_shaking *to = &scene->shakings[scene->n_shakings++];
+            *to = (modal_scene_shaking){0};
+            MODAL_TRY(modal_json_optional_vector(&item, "acceleration", 3, "m/s^2", to->acceleration));
+            if (modal_json_member(&item, "curve", &member)) MODAL_TRY(modal_scene_read_curve(r, &member, 0, &to->curve));
         }
-        MODAL_TRY(modal_grow(&scene->shakings, &capacity, scene->n_shakings + 1, sizeof *scene->shakings, "base accelerations",
-                             r->source.err));
-        modal_scene_shaking *to = &scene->shakings[scene->n_shakings++];
-        *to = (modal_scene_shaking){0};
-        MODAL_TRY(modal_json_optional_vector(&item, "acceleration", 3, "m/s^2", to->acceleration));
-        if (modal_json_member(&item, "curve", &member)) MODAL_TRY(modal_scene_read_curve(r, &member, 0, &to->curve));
+        for (int32_t k = first; k < scene->n_shakings; k++) acts |= modal_curve_acts(&scene->shakings[k].curve, scene->duration);
+        if (!acts) {
+            status = idle(r, &item);
+            goto done;
+        }
     }
 done:
     return status;
@@ -238,8 +250,8 @@ modal_status modal_scene_read_forces(modal_scene_reader *r, const modal_json_pla
             force->line = lines[i];
             modal_json_item(&list, i, &item);
             MODAL_TRY(read_force(r, &item, impulse, force));
-            if (impulse && !(force->curve.start < r->scene->duration)) {
-                status = modal_json_wrong(&item, "would change nothing, the scene ends before");
+            if (!modal_curve_acts(&force->curve, r->scene->duration)) {
+                status = idle(r, &item);
                 goto done;
             }
         }

@@ -181,6 +181,8 @@ static modal_status read_flow(const modal_h5_in *in, const modal_h5_place *root,
             MODAL_TRY(modal_broken(&in->checker, path, "must be at least 0, is %g", *numbers[k]));
         }
     }
+    if (modal_h5_has_attribute(&place, "trajectory_hash")) MODAL_TRY(modal_h5_read_text(in, &place, "trajectory_hash", &f->trajectory_hash));
+    if (modal_h5_has_attribute(&place, "settings")) MODAL_TRY(modal_h5_read_text(in, &place, "settings", &f->settings));
     MODAL_TRY(read_masses(in, &place, "liquid", o->n_samples, MODAL_H5_REQUIRED, &f->liquid));
     MODAL_TRY(read_masses(in, &place, "wetness", o->n_samples, MODAL_H5_REQUIRED, &f->wetness));
     MODAL_TRY(read_masses(in, &place, "dirt", o->n_samples, MODAL_H5_OPTIONAL, &f->dirt));

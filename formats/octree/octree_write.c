@@ -52,6 +52,8 @@ static modal_status write_flow(hid_t root, const modal_flow_state *f, modal_erro
     MODAL_TRY(modal_h5_write_number(group, "added", f->added, err));
     MODAL_TRY(modal_h5_write_number(group, "evaporated", f->evaporated, err));
     MODAL_TRY(modal_h5_write_number(group, "initial_dirt", f->initial_dirt, err));
+    if (f->trajectory_hash) MODAL_TRY(modal_h5_write_text(group, "trajectory_hash", f->trajectory_hash, err));
+    if (f->settings) MODAL_TRY(modal_h5_write_text(group, "settings", f->settings, err));
     MODAL_TRY(modal_h5_write_array(group, "liquid", MODAL_H5_F32, 1, &f->n_samples, f->liquid, err));
     MODAL_TRY(modal_h5_write_array(group, "wetness", MODAL_H5_F32, 1, &f->n_samples, f->wetness, err));
     if (f->dirt) MODAL_TRY(modal_h5_write_array(group, "dirt", MODAL_H5_F32, 1, &f->n_samples, f->dirt, err));

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* RIFF WAVE with 32-bit floats, as "Multimedia Programming Interface and Data Specifications 1.0" (IBM, Microsoft,
- * 1991) and its New Multimedia Data Types of 1994 have it: the chunks fmt (format 3), fact and data. */
+ * 1991) and its New Multimedia Data Types of 1994 have it: the chunks fmt (format 3), fact, LIST (INFO with a comment, the motion's hash) and
+ * data. */
 #include "formats/sequences/sequence_wav.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "formats/meshes/text_reader.h"
@@ -12,7 +14,8 @@
 #include "lib/base/finite.h"
 #include "lib/base/memory.h"
 
-enum { HEAD_BYTES = 58, PIECE = 65536 };
+enum { HEAD_BYTES = 122, COMMENT = 70, COMMENT_BYTES = 44, DATA = 114, PIECE = 65536 };
+#define MOTION "trajectory "
 
 static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, int64_t *memory_bytes, modal_error *err)
 {
@@ -30,7 +33,7 @@ static void put(unsigned char *to, uint32_t value, int bytes)
     for (int i = 0; i < bytes; i++) to[i] = (unsigned char)(value >> 8 * i);
 }
 
-static void make_head(const modal_sequence_sound *s, unsigned char *head)
+static void make_head(const modal_sequence_sound *s, const char *motion_hash, unsigned char *head)
 {
     const uint32_t channels = (uint32_t)s->n_channels, bytes = (uint32_t)(4 * s->n_samples) * channels;
     memcpy(head, "RIFF    WAVEfmt ", 16);
@@ -46,8 +49,13 @@ static void make_head(const modal_sequence_sound *s, unsigned char *head)
     memcpy(head + 38, "fact", 4);
     put(head + 42, 4, 4);
     put(head + 46, (uint32_t)s->n_samples, 4);
-    memcpy(head + 50, "data", 4);
-    put(head + 54, bytes, 4);
+    memcpy(head + 50, "LIST    INFOICMT", 16);
+    put(head + 54, 4 + 8 + COMMENT_BYTES, 4);
+    put(head + 66, COMMENT_BYTES, 4);
+    memset(head + COMMENT, 0, COMMENT_BYTES);
+    snprintf((char *)head + COMMENT, COMMENT_BYTES, MOTION "%.32s", motion_hash);
+    memcpy(head + DATA, "data", 4);
+    put(head + DATA + 4, bytes, 4);
 }
 
 static modal_status begin(void **writer, const modal_sequence_target *target, const modal_sequence_info *info,
@@ -60,7 +68,7 @@ static modal_status begin(void **writer, const modal_sequence_target *target, co
     unsigned char head[HEAD_BYTES];
     float *piece = NULL;
     *writer = NULL;
-    make_head(s, head);
+    make_head(s, info->source_hash, head);
     MODAL_TRY(modal_alloc(&piece, PIECE, sizeof *piece, "samples", err));
     MODAL_TRY(modal_file_out_open(&out, target->files[0], err));
     MODAL_TRY(modal_file_out_write(&out, head, HEAD_BYTES, err));
@@ -116,7 +124,8 @@ modal_status modal_wav_parse(const unsigned char *bytes, int64_t n, const char *
     if (n < HEAD_BYTES) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no sound.wav of modaldeform, %" PRId64 " bytes", name, n);
     modal_sequence_sound said = {.rate = (int)(get(bytes + 24) & 0x7fffffff), .n_channels = bytes[22] | bytes[23] << 8,
                                  .n_samples = get(bytes + 46)};
-    if (said.n_channels > 0 && said.n_channels <= UINT16_MAX / 4 && said.rate > 0) make_head(&said, head);
+    memcpy(wav->motion_hash, bytes + COMMENT + strlen(MOTION), MODAL_HASH_TEXT - 1);
+    if (said.n_channels > 0 && said.n_channels <= UINT16_MAX / 4 && said.rate > 0) make_head(&said, wav->motion_hash, head);
     if (said.n_channels == 0 || said.n_channels > UINT16_MAX / 4 || said.rate == 0 || said.n_samples == 0 ||
         memcmp(head, bytes, HEAD_BYTES) != 0)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no sound.wav of modaldeform (32-bit floats)", name);

@@ -12,6 +12,7 @@ typedef struct modal_wav {
     int rate, n_channels;
     int64_t n_samples;
     float *samples; /* [n_samples, n_channels] finite */
+    char motion_hash[MODAL_HASH_TEXT]; /* of the file whose motion it is */
 } modal_wav;
 
 /* Reads what the writer writes, and nothing else: 32-bit floats with the writer's head. MODAL_ERROR_INPUT otherwise. */

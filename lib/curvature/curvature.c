@@ -95,6 +95,30 @@ double modal_curvature_mean_edge(int64_t n_triangles, const int32_t *triangles, 
     return n_triangles > 0 ? sum / (3.0 * (double)n_triangles) : 0.0;
 }
 
+double modal_curvature_quality(const float *a, const float *b, const float *c)
+{
+    double e[3], f[3], n[3], ee = 0.0, ff = 0.0, ef = 0.0, nn = 0.0;
+    for (int i = 0; i < 3; i++) {
+        e[i] = (double)b[i] - (double)a[i], f[i] = (double)c[i] - (double)a[i];
+        ee += e[i] * e[i], ff += f[i] * f[i], ef += e[i] * f[i];
+    }
+    for (int i = 0; i < 3; i++) {
+        n[i] = e[(i + 1) % 3] * f[(i + 2) % 3] - e[(i + 2) % 3] * f[(i + 1) % 3];
+        nn += n[i] * n[i];
+    }
+    return ee + ff - ef > 0.0 ? sqrt(nn) / (ee + ff - ef) : 0.0;
+}
+
+int modal_curvature_has_area(int64_t n_triangles, const int32_t *triangles, const float *positions)
+{
+    int found = 0;
+    for (int64_t t = 0; t < n_triangles && !found; t++) {
+        const int32_t *v = triangles + 3 * t;
+        found = modal_curvature_quality(positions + 3 * (int64_t)v[0], positions + 3 * (int64_t)v[1], positions + 3 * (int64_t)v[2]) > MODAL_CURVATURE_FLAT;
+    }
+    return found;
+}
+
 modal_status modal_curvature_rest_edge(const modal_basis *basis, double *mean_edge, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -106,6 +130,8 @@ modal_status modal_curvature_rest_edge(const modal_basis *basis, double *mean_ed
         modal_free(&positions);
         MODAL_TRY(modal_alloc(&positions, 3 * s->n_vertices, sizeof *positions, "rest", err));
         for (int64_t k = 0; k < 3 * s->n_vertices; k++) positions[k] = (float)s->rest_positions[k];
+        if (s->n_triangles > 0 && !modal_curvature_has_area(s->n_triangles, s->triangles, positions))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "shape %d: no triangle has an area at rest, so no vertex has a curvature", i);
         sum += modal_curvature_mean_edge(s->n_triangles, s->triangles, positions) * (double)s->n_triangles;
         n += (double)s->n_triangles;
     }

@@ -78,8 +78,13 @@ modal_status modal_curvature_compute(modal_curvature *curvature, int64_t n_frame
 
 /* The mean length of the edges of triangles, 0 without any; positions [.., 3]. */
 double modal_curvature_mean_edge(int64_t n_triangles, const int32_t *triangles, const float *positions);
-/* The same of all shapes at rest, which tells in which lengths the engine is to count frames of a motion: all that depends on it is a power
- * of two. MODAL_ERROR_MEMORY. */
+/* Of a triangle with these corners: its doubled area over half the sum of the squared edges; 0 to 1.15. In float64. */
+double modal_curvature_quality(const float *a, const float *b, const float *c);
+#define MODAL_CURVATURE_FLAT 1e-6 /* a triangle of this quality or less has no area */
+/* Whether a triangle has one. */
+int modal_curvature_has_area(int64_t n_triangles, const int32_t *triangles, const float *positions);
+/* The mean edge of all shapes at rest, which tells in which lengths the engine is to count frames of a motion: all that depends on it is a power
+ * of two. MODAL_ERROR_MEMORY; MODAL_ERROR_INPUT if a shape has triangles, none of which has an area. */
 modal_status modal_curvature_rest_edge(const modal_basis *basis, double *mean_edge, modal_error *err);
 
 #endif

@@ -216,6 +216,34 @@ static void relative_pose(const double *parent_pose, const double *child_pose, d
     }
 }
 
+/* The middle of the child's fixed nodes (its origin where it has none), in the child's coordinates and in the parent's. */
+static void find_hold(const double *parent_pose, const modal_solid *child, const double *child_pose, double centre[3], double at[3])
+{
+    double origin[3], turn[9];
+    relative_pose(parent_pose, child_pose, origin, turn);
+    for (int i = 0; i < 3; i++) centre[i] = 0;
+    for (int64_t i = 0; i < child->n_fixed_nodes; i++)
+        for (int axis = 0; axis < 3; axis++)
+            centre[axis] += child->mesh.nodes[3 * child->fixed_nodes[i] + axis] /
+                            (double)child->n_fixed_nodes;
+    for (int i = 0; i < 3; i++)
+        at[i] = origin[i] + turn[3 * i] * centre[0] + turn[3 * i + 1] * centre[1] + turn[3 * i + 2] * centre[2];
+}
+
+static double distance_to(const modal_shape *parent, int64_t v, const double at[3])
+{
+    const double *x = parent->surface.rest_positions + 3 * v;
+    return sqrt(pow(x[0] - at[0], 2) + pow(x[1] - at[1], 2) + pow(x[2] - at[2], 2));
+}
+
+double modal_forest_gap(const modal_shape *parent, const double *parent_pose, const modal_solid *child, const double *child_pose)
+{
+    double centre[3], at[3], least = INFINITY;
+    find_hold(parent_pose, child, child_pose, centre, at);
+    for (int64_t v = 0; v < parent->surface.n_vertices; v++) least = fmin(least, distance_to(parent, v, at));
+    return least;
+}
+
 /* The parent's vertices by their distance from the child's fixed nodes; the first *count are the interface. */
 static modal_status find_interface(const modal_shape *parent, const double *parent_pose,
                                    const modal_solid *child, const double *child_pose, near_vertex **vertices,
@@ -223,26 +251,17 @@ static modal_status find_interface(const modal_shape *parent, const double *pare
 {
     modal_status status = MODAL_OK;
     near_vertex *list = NULL;
-    double origin[3], turn[9], centre[3] = {0}, at[3], reach = 0;
+    double centre[3], at[3], reach = 0;
     const int64_t n = parent->surface.n_vertices;
-    relative_pose(parent_pose, child_pose, origin, turn);
-    for (int64_t i = 0; i < child->n_fixed_nodes; i++)
-        for (int axis = 0; axis < 3; axis++)
-            centre[axis] += child->mesh.nodes[3 * child->fixed_nodes[i] + axis] /
-                            (double)child->n_fixed_nodes;
+    find_hold(parent_pose, child, child_pose, centre, at);
     for (int64_t i = 0; i < child->n_fixed_nodes; i++) {
         double square = 0;
         for (int axis = 0; axis < 3; axis++)
             square += pow(child->mesh.nodes[3 * child->fixed_nodes[i] + axis] - centre[axis], 2);
         reach = fmax(reach, sqrt(square));
     }
-    for (int i = 0; i < 3; i++)
-        at[i] = origin[i] + turn[3 * i] * centre[0] + turn[3 * i + 1] * centre[1] + turn[3 * i + 2] * centre[2];
     MODAL_TRY(modal_alloc(&list, n, sizeof *list, "interface", err));
-    for (int64_t v = 0; v < n; v++) {
-        const double *x = parent->surface.rest_positions + 3 * v;
-        list[v] = (near_vertex){sqrt(pow(x[0] - at[0], 2) + pow(x[1] - at[1], 2) + pow(x[2] - at[2], 2)), v};
-    }
+    for (int64_t v = 0; v < n; v++) list[v] = (near_vertex){distance_to(parent, v, at), v};
     qsort(list, (size_t)n, sizeof *list, compare_near);
     int64_t count = n < 6 ? n : 6;
     while (count < n && list[count].distance <= 1.25 * reach) count++;

@@ -29,6 +29,9 @@ modal_status modal_forest_anchor(modal_forest_tables *tables, const modal_shape 
                                  const double *parent_pose, const modal_shape *child,
                                  const double *child_pose, modal_step_object *out, modal_error *err);
 
+/* m, from the middle of the child's fixed nodes, or its origin, to the parent's nearest surface vertex, at rest. INFINITY: it has none. */
+double modal_forest_gap(const modal_shape *parent, const double *parent_pose, const modal_solid *child, const double *child_pose);
+
 /* Marks the tiles of the parent's modal matrix that its vertices are in. */
 modal_status modal_forest_mark_interface(const modal_shape *parent, const double *parent_pose,
                                          const modal_shape *child, const double *child_pose, uint8_t *tiles,

@@ -394,6 +394,7 @@ modal_status modal_scene_simulate(modal_simulation *s, modal_error *err)
     MODAL_TRY(modal_scene_run_attraction(&r, err));
     MODAL_TRY(modal_scene_run_sort(&r, err));
     MODAL_TRY(modal_scene_run_tiles(&r, err));
+    MODAL_TRY(modal_scene_run_idle(&r, err));
     MODAL_TRY(modal_attraction_prepare(&r.attraction, s->basis, err));
     modal_wind_air(&scene->wind, &r.air);
     MODAL_TRY(choose_step(&r, err));

@@ -167,6 +167,27 @@ done:
     return status;
 }
 
+modal_status modal_scene_run_idle(const modal_scene_run *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    double *jump = NULL;
+    for (int32_t i = 0; i < r->s->scene->n_forces; i++) {
+        const modal_scene_force *force = &r->s->scene->forces[i];
+        const modal_body *body = &r->bodies[force->object];
+        const modal_shape *shape = &r->s->basis->shapes[r->s->basis->objects[force->object].shape];
+        int acts = 0;
+        if (body->motion == MODAL_STEP_FREE || body->motion == MODAL_STEP_ATTACHED) continue;
+        MODAL_TRY(modal_alloc(&jump, shape->modes.n_modes, sizeof *jump, "forces", err));
+        for (int64_t m = r->force_first[i]; m < r->force_first[i + 1] && shape->modes.n_modes > 0 && !acts; m++)
+            acts = modal_impulse_jump(shape, body->pose, r->points[r->sorted[r->members[m]]].first_vertex, force->vector, jump);
+        modal_free(&jump);
+        if (!acts) MODAL_TRY(modal_scene_idle_force(list_of(force), force, err));
+    }
+done:
+    modal_free(&jump);
+    return status;
+}
+
 /* ---- loads of the exact objects ---- */
 
 /* Adds the load, per modal mass, of an acceleration along an axis of the world. */

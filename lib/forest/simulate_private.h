@@ -59,6 +59,9 @@ modal_status modal_scene_run_sort(modal_scene_run *run, modal_error *err);
 /* Loads the part of the modal matrices that these points and the interfaces need. */
 modal_status modal_scene_run_tiles(modal_scene_run *run, modal_error *err);
 
+/* MODAL_ERROR_INPUT for a force that moves nothing: the nodes that it acts on are held, and its object stands still or is driven. */
+modal_status modal_scene_run_idle(const modal_scene_run *run, modal_error *err);
+
 /* Makes run->exact, with the forces on its objects; q, v and stream are the forest's. */
 modal_status modal_scene_run_exact(modal_scene_run *run, double *q, double *v, modal_stream *stream,
                                    modal_error *err);

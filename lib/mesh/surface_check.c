@@ -256,3 +256,65 @@ int modal_surface_is_sound(const modal_surface_summary *s)
            s->n_turned_edges == 0 && s->n_duplicates == 0 && s->n_flat == 0 && s->n_intersections == 0 && s->n_overlaps == 0 &&
            s->n_duplicate_vertices == 0 && s->n_pinched_vertices == 0;
 }
+
+static const double *at(const modal_surface_mesh *surface, int32_t vertex)
+{
+    return surface->positions + 3 * (int64_t)vertex;
+}
+
+static modal_status fault_at_edge(const modal_surface_mesh *surface, const char *what,
+                                  int64_t n, const int32_t edge[2], modal_error *err)
+{
+    const double *x = at(surface, edge[0]), *y = at(surface, edge[1]);
+    return modal_error_set(err, MODAL_ERROR_INPUT,
+                           "%s, %lld; the first from vertex %d to %d, near %.4g %.4g %.4g", what,
+                           (long long)n, edge[0], edge[1], (x[0] + y[0]) / 2, (x[1] + y[1]) / 2,
+                           (x[2] + y[2]) / 2);
+}
+
+static modal_status fault_at_triangles(const modal_surface_mesh *surface, const char *what, int64_t n, int32_t a, int32_t b, modal_error *err)
+{
+    const double *x = at(surface, surface->triangles[3 * (int64_t)a]);
+    if (b < 0)
+        return modal_error_set(err, MODAL_ERROR_INPUT, "%s, %lld; the first is %d, near %.4g %.4g %.4g",
+                               what, (long long)n, a, x[0], x[1], x[2]);
+    return modal_error_set(err, MODAL_ERROR_INPUT, "%s, %lld; the first are %d and %d, near %.4g %.4g %.4g",
+                           what, (long long)n, a, b, x[0], x[1], x[2]);
+}
+
+modal_status modal_surface_explain(const modal_surface_mesh *surface,
+                               const modal_surface_summary *s, modal_error *err)
+{
+    if (s->n_triangles == 0) return modal_error_set(err, MODAL_ERROR_INPUT, "no triangles");
+    if (s->n_duplicates > 0)
+        return fault_at_triangles(surface, "duplicate triangles", s->n_duplicates, s->duplicate[0],
+                                  s->duplicate[1], err);
+    if (s->n_shared_edges > 0)
+        return fault_at_edge(surface, "not manifold: edges of three or more triangles",
+                             s->n_shared_edges, s->shared_edge, err);
+    if (s->n_open_edges > 0)
+        return fault_at_edge(surface, "not closed: edges of one triangle", s->n_open_edges,
+                             s->open_edge, err);
+    if (s->n_turned_edges > 0)
+        return fault_at_edge(surface, "not oriented: edges whose triangles face different ways",
+                             s->n_turned_edges, s->turned_edge, err);
+    if (s->n_intersections > 0)
+        return fault_at_triangles(surface, "self-intersecting: pairs of triangles that cross",
+                                  s->n_intersections, s->intersection[0], s->intersection[1], err);
+    if (s->n_overlaps > 0)
+        return fault_at_triangles(surface, "self-intersecting: pairs of triangles that overlap in one plane",
+                                  s->n_overlaps, s->overlap[0], s->overlap[1], err);
+    if (s->n_flat > 0)
+        return fault_at_triangles(surface, "triangles without area", s->n_flat, s->flat, -1, err);
+    if (s->n_duplicate_vertices > 0)
+        return fault_at_edge(surface, "vertices at the place of another one", s->n_duplicate_vertices,
+                             s->duplicate_vertex, err);
+    if (s->n_pinched_vertices > 0) {
+        const double *x = at(surface, s->pinched_vertex);
+        return modal_error_set(err, MODAL_ERROR_INPUT,
+                               "not manifold: vertices where parts touch, %lld; the first is %d, near "
+                               "%.4g %.4g %.4g",
+                               (long long)s->n_pinched_vertices, s->pinched_vertex, x[0], x[1], x[2]);
+    }
+    return MODAL_OK;
+}

@@ -41,6 +41,9 @@ modal_status modal_surface_check(const modal_surface_mesh *surface, modal_surfac
 /* 1 where the surface bounds solids: no open, shared or turned edge, no duplicate, no intersection, no overlap. */
 int modal_surface_is_sound(const modal_surface_summary *summary);
 
+/* Why it does not: `what: where`, the gravest fault. MODAL_ERROR_INPUT; MODAL_OK where modal_surface_is_sound. */
+modal_status modal_surface_explain(const modal_surface_mesh *surface, const modal_surface_summary *summary, modal_error *err);
+
 /* How many, and the triangles of the first pair by index; -1 without one. */
 typedef struct modal_surface_pairs {
     int64_t count;

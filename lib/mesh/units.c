@@ -31,6 +31,55 @@ double modal_unit_density(const modal_unit *unit)
     return unit->newtons / (square * square);
 }
 
+typedef struct named_unit {
+    const char *name, *system;
+    double si;
+} named_unit;
+
+/* Whichever unit brings the number nearest to `usual`, by factors, is the one that was meant. */
+static void find_meant(double number, double usual, int n, const named_unit *units, int (*is_doubtful)(double, double), double density,
+                       modal_unit_meant *meant)
+{
+    *meant = (modal_unit_meant){0};
+    for (int i = 0; i < n; i++) {
+        const double value = number * units[i].si;
+        if (is_doubtful(value, density) || (meant->unit && !(fabs(log(value / usual)) < fabs(log(meant->value / usual))))) continue;
+        *meant = (modal_unit_meant){units[i].name, value, units[i].system ? modal_unit_find(units[i].system) : NULL};
+    }
+}
+
+static int density_is_doubtful(double density, double unused)
+{
+    (void)unused;
+    return !(density >= 1 && density <= 25000);
+}
+
+static int young_is_doubtful(double young, double density)
+{
+    if (!(young >= 10 && young <= 1.3e12)) return 1;
+    return !density_is_doubtful(density, 0) && (young > 9e8 * density || (young < 1e6 && density > 2000));
+}
+
+int modal_density_is_doubtful(double density, modal_unit_meant *meant)
+{
+    static const named_unit units[] = {{"g/cm^3", "cm", 1e3},          {"g/mm^3", NULL, 1e6},
+                                       {"kg/mm^3", NULL, 1e9},         {"t/mm^3", "mm", 1e12},
+                                       {"lbf s^2/in^4", "in", POUND / (0.0254 * 0.0254 * 0.0254 * 0.0254)}, {"kg/um^3", "um", 1e18},
+                                       {"lb/in^3", NULL, 0.45359237 / (0.0254 * 0.0254 * 0.0254)}};
+    find_meant(density, 3000, sizeof units / sizeof *units, units, density_is_doubtful, 0, meant);
+    return density_is_doubtful(density, 0);
+}
+
+int modal_young_is_doubtful(double young, double density, modal_unit_meant *meant)
+{
+    static const named_unit units[] = {{"MPa", "mm", 1e6}, {"GPa", NULL, 1e9}, {"kPa", NULL, 1e3}, {"psi", "in", POUND / (0.0254 * 0.0254)},
+                                       {"dyn/cm^2", "cm", 0.1}};
+    /* metals, glass and concrete: 3000 to 6000 m/s */
+    const double usual = 2e7 * (density_is_doubtful(density, 0) ? 3000 : density);
+    find_meant(young, usual, sizeof units / sizeof *units, units, young_is_doubtful, density, meant);
+    return young_is_doubtful(young, density);
+}
+
 /* Division by the units in a metre where that is a whole number: 0.001 is none of the floating-point numbers, 1000 is. */
 static void scale_positions(double *positions, int64_t n, const modal_unit *unit, double scale)
 {

@@ -29,6 +29,21 @@ void modal_volume_mesh_to_metres(modal_volume_mesh *mesh, const modal_unit *unit
 /* The same for a surface. */
 void modal_surface_mesh_to_metres(modal_surface_mesh *surface, const modal_unit *unit, double scale);
 
+/* The unit that a number was probably meant in, and what it is then in SI. */
+typedef struct modal_unit_meant {
+    const char *unit;         /* "t/mm^3"; NULL: no usual unit makes it plausible */
+    double value;             /* kg/m^3 or Pa */
+    const modal_unit *system; /* the consistent system (modal_units) that has this unit, or NULL */
+} modal_unit_meant;
+
+/* 1 if no solid has this density, kg/m^3: below 1 (the lightest aerogels and foams weigh about 1) or above 25,000 (osmium 22,600). */
+int modal_density_is_doubtful(double density, modal_unit_meant *meant);
+/* 1 if no solid of this density, kg/m^3, has this Young's modulus, Pa: below 10 Pa (the softest gels), above 1.3e12 Pa (diamond 1.2e12), a
+ * speed of sound sqrt(E / rho) above 30,000 m/s (pitch-based carbon fibres 21,000; K. Trachenko and others, "Speed of sound from fundamental
+ * physical constants", 2020, bound it by 36,000), or below 1e6 Pa above 2,000 kg/m^3: gels, tissue, foams and rubber are lighter. A density
+ * that is doubtful bounds nothing. */
+int modal_young_is_doubtful(double young, double density, modal_unit_meant *meant);
+
 /* The box of n positions [n, 3]. With none, low is above high. */
 void modal_find_box(const double *positions, int64_t n, double low[3], double high[3]);
 

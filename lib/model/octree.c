@@ -30,6 +30,8 @@ void modal_flow_state_free(modal_flow_state *state)
     modal_free(&state->liquid);
     modal_free(&state->wetness);
     modal_free(&state->dirt);
+    modal_free(&state->trajectory_hash);
+    modal_free(&state->settings);
     *state = (modal_flow_state){0};
 }
 

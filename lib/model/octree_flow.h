@@ -13,6 +13,7 @@ typedef struct modal_flow_state {
     float *dirt;       /* NULL: none */
     double time;       /* s */
     double initial, added, evaporated, initial_dirt;
+    char *trajectory_hash, *settings; /* of the motion; a line "name value" each. NULL: not known */
 } modal_flow_state;
 
 /* Frees everything inside and zeroes the struct; a zeroed struct is fine. */

@@ -88,6 +88,31 @@ static double keys_value(const modal_curve *c, double t, double near)
     return (1 - part) * y[0] + part * y[1];
 }
 
+int modal_curve_acts(const modal_curve *c, double end)
+{
+    int acts = 0;
+    switch (c->kind) {
+    case MODAL_CURVE_KEYS:
+        for (int64_t i = 0; i + 1 < c->n_keys && end > 0; i++)
+            acts |= c->times[i + 1] > 0 && c->times[i] < end && (c->values[i] != 0 || c->values[i + 1] != 0);
+        return end > 0 ? acts : keys_value(c, 0, 0) != 0;
+    case MODAL_CURVE_SWEEP: return c->start < end && c->end > 0;
+    case MODAL_CURVE_PULSE:
+    case MODAL_CURVE_SMOOTH: return c->start < end;
+    case MODAL_CURVE_SINE: return end == 0 ? sin(c->phase) != 0 : c->frequency != 0 || sin(c->phase) != 0;
+    default: return 1;
+    }
+}
+
+double modal_curve_drop(const modal_curve *c, double end)
+{
+    if (c->kind != MODAL_CURVE_KEYS || c->n_keys == 0) return 0;
+    const double last = c->times[c->n_keys - 1], value = c->values[c->n_keys - 1];
+    double largest = 0;
+    for (int64_t i = 0; i < c->n_keys; i++) largest = fmax(largest, fabs(c->values[i]));
+    return last >= 0 && last < end && fabs(value) > 0.1 * largest ? value : 0;
+}
+
 double modal_curve_value(const modal_curve *c, double t, double near)
 {
     const double turn = 2 * 3.14159265358979323846;

@@ -36,6 +36,11 @@ typedef struct modal_curve {
  * `near` lies in: where the curve jumps the limit from that side. 0 for a pulse. */
 double modal_curve_value(const modal_curve *curve, double time, double near);
 
+/* 0 if the curve is 0 throughout [0, end], s, so that what it multiplies acts at no time. end 0: the value at 0. A pulse at `end` acts too late. */
+int modal_curve_acts(const modal_curve *curve, double end);
+/* The value of the last key if the curve drops from it to 0 in [0, end), and it is more than a tenth of the largest; else 0. */
+double modal_curve_drop(const modal_curve *curve, double end);
+
 typedef enum modal_scene_motion {
     MODAL_SCENE_DEFAULT, /* attached where the basis gives a parent, else fixed */
     MODAL_SCENE_FIXED,

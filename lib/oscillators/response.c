@@ -81,11 +81,13 @@ static modal_status add_forces(modal_response *r, const modal_scene *scene, moda
         const modal_shape *shape = shape_of(r->basis, force->object);
         at.n = 0;
         MODAL_TRY(modal_scene_force_vertices("forces", force, r->basis, pose, &at, err));
+        int acts = 0;
         for (int64_t v = 0; v < at.n; v++) {
-            modal_impulse_jump(shape, pose, at.vertices[v], force->vector, jump);
+            acts |= modal_impulse_jump(shape, pose, at.vertices[v], force->vector, jump);
             for (int32_t k = 0; k < shape->modes.n_modes; k++)
                 add_load(r, r->offsets[force->object] + k, jump[k] / (double)at.n, force->phase);
         }
+        if (!acts) MODAL_TRY(modal_scene_idle_force("forces", force, err));
     }
 done:
     modal_free(&at.vertices);
@@ -143,6 +145,12 @@ modal_status modal_response_new(modal_response **response, const modal_scene *sc
     modal_basis_mode_offsets(basis, r->offsets);
     MODAL_TRY(set_objects(r, scene, err));
     MODAL_TRY(add_forces(r, scene, err));
+    const double *a = scene->response.acceleration;
+    int loaded = a[0] != 0 || a[1] != 0 || a[2] != 0;
+    for (int32_t i = 0; i < scene->n_forces; i++)
+        for (int c = 0; c < 3; c++) loaded |= scene->forces[i].vector[c] != 0;
+    if (!loaded)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "response: nothing loads it; give \"forces\", or \"acceleration\" in the response");
     MODAL_TRY(set_probes(r, err));
     *response = r;
     r = NULL;

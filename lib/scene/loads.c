@@ -3,9 +3,10 @@
 
 #include <math.h>
 
-void modal_impulse_jump(const modal_shape *shape, const double *rest_pose, int64_t vertex,
-                        const double impulse[3], double *jump)
+int modal_impulse_jump(const modal_shape *shape, const double *rest_pose, int64_t vertex,
+                       const double impulse[3], double *jump)
 {
+    int acts = 0;
     const int64_t lane = vertex % MODAL_TILE;
     const float *matrix = modal_shape_tile(shape, vertex / MODAL_TILE);
     double own[3];
@@ -17,7 +18,9 @@ void modal_impulse_jump(const modal_shape *shape, const double *rest_pose, int64
         jump[k] = ((double)u[0] * own[0] + (double)u[MODAL_TILE] * own[1] +
                    (double)u[2 * MODAL_TILE] * own[2]) /
                   shape->modes.modal_masses[k];
+        acts |= jump[k] != 0;
     }
+    return acts;
 }
 
 int64_t modal_surface_stored_vertex(const modal_surface *shape, int64_t user_vertex)

@@ -8,9 +8,9 @@
 #include "lib/model/basis.h"
 
 /* The jump of the modal velocity, [n_modes], by an impulse (N s, world axes) at a stored vertex of
- * a shape that is placed by rest_pose ([3, 4] row-major [R p]): U_v^T R^T J / modal mass. */
-void modal_impulse_jump(const modal_shape *shape, const double *rest_pose, int64_t vertex,
-                        const double impulse[3], double *jump);
+ * a shape that is placed by rest_pose ([3, 4] row-major [R p]): U_v^T R^T J / modal mass. Returns 0 if all of it is 0. */
+int modal_impulse_jump(const modal_shape *shape, const double *rest_pose, int64_t vertex,
+                       const double impulse[3], double *jump);
 
 /* The stored index of the user's vertex, or -1 where the shape has none of that number. */
 int64_t modal_surface_stored_vertex(const modal_surface *shape, int64_t user_vertex);

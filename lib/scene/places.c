@@ -40,6 +40,13 @@ modal_status modal_scene_check_object(const char *list, int32_t place, int32_t l
     return modal_scene_wrong(err, list, place, line, "the basis has objects 0 .. %d, %d", basis->n_objects - 1, object);
 }
 
+modal_status modal_scene_idle_force(const char *list, const modal_scene_force *force, modal_error *err)
+{
+    if (force->vector[0] == 0 && force->vector[1] == 0 && force->vector[2] == 0) return MODAL_OK;
+    return modal_scene_wrong(err, list, force->place, force->line,
+                             "moves nothing: object %d stands still, and the nodes that it acts on are held in its direction", force->object);
+}
+
 modal_status modal_scene_check_uncoupled(const modal_basis *basis, int32_t object, modal_error *err)
 {
     const modal_shape *shape = &basis->shapes[basis->objects[object].shape];

@@ -24,6 +24,9 @@ modal_status modal_scene_wrong(modal_error *err, const char *list, int32_t place
 modal_status modal_scene_check_object(const char *list, int32_t place, int32_t line, int32_t object,
                                       const modal_basis *basis, modal_error *err);
 
+/* MODAL_ERROR_INPUT "LIST[3]: ..." if the force is not 0: for one whose nodes no mode moves in its direction, on an object that stands still. */
+modal_status modal_scene_idle_force(const char *list, const modal_scene_force *force, modal_error *err);
+
 /* MODAL_ERROR_INPUT unless the modes of the object's shape are oscillators of their own: imported columns may be
  * coupled by mass or stiffness. */
 modal_status modal_scene_check_uncoupled(const modal_basis *basis, int32_t object, modal_error *err);

@@ -2,6 +2,8 @@
 /* Where listeners are: outside of every body, and how far away. */
 #include <math.h>
 
+#include "lib/mesh/surface_check.h"
+#include "lib/model/user_surface.h"
 #include "lib/sound/sound_private.h"
 
 static const double PI = 3.14159265358979323846;
@@ -68,11 +70,34 @@ static modal_status check_place(const modal_sound_request *r, int32_t object, in
     return MODAL_OK;
 }
 
+/* Each triangle radiates from its front: a turned or doubled one changes the pressure. The boundary of a solid has none of these; a surface
+ * without a solid has no mass (formats/basis.md). Names faults by the user's index. */
+static modal_status check_sides(const modal_sound_request *r, int32_t shape, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_shape *s = &r->basis->shapes[shape];
+    modal_surface_mesh user = {0};
+    modal_surface_summary found;
+    if (s->modes.n_modes == 0 || (s->embedding.kind == MODAL_SURFACE_BOUNDARY && s->modes.total_mass > 0)) goto done;
+    MODAL_TRY(modal_user_surface(&s->surface, &user, err));
+    MODAL_TRY(modal_surface_check(&user, &found, err));
+    const int is_closed = found.n_open_edges == 0;
+    found.n_flat = found.n_duplicate_vertices = found.n_pinched_vertices = found.n_open_edges = found.n_intersections = 0;
+    MODAL_TRY(modal_surface_explain(&user, &found, err));
+    if (is_closed && !(found.volume >= 0))
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "triangles face inwards, they enclose %.6g m^3", found.volume);
+done:
+    modal_surface_mesh_free(&user);
+    if (status == MODAL_ERROR_INPUT) modal_error_context(err, "shape %d: its surface has no sound", shape);
+    return status;
+}
+
 modal_status modal_sound_check_places(const modal_sound_request *r, modal_sound_plan *plan, modal_error *err)
 {
     modal_status status = MODAL_OK;
     int32_t first_open = -1;
     plan->near_channel = -1;
+    for (int32_t i = 0; i < r->basis->n_shapes; i++) MODAL_TRY(check_sides(r, i, err));
     for (int32_t i = 0; i < r->basis->n_objects; i++) {
         plan->open_object = is_open(&r->basis->shapes[r->basis->objects[i].shape].surface) ? i : -1;
         if (first_open < 0) first_open = plan->open_object;

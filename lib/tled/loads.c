@@ -257,6 +257,27 @@ done:
     return status;
 }
 
+modal_status modal_tled_loads_idle(const modal_solid_scene *scene, const modal_tled_solid *s, uint8_t *idle, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    uint8_t *held = NULL; /* [n_nodes] 1 x, 2 y, 4 z */
+    MODAL_TRY(modal_alloc_zero(&held, s->n_nodes, 1, "held nodes", err));
+    for (int64_t k = 0; k < 3 * s->n_held; k++) held[s->held[k / 3]] |= (uint8_t)((s->held_signals[k] != MODAL_TLED_FREE) << k % 3);
+    for (int32_t a = 0; a < scene->n_actions; a++) {
+        const modal_solid_action *action = &scene->actions[a];
+        const int is_zero = !action->rows && action->vector[0] == 0 && action->vector[1] == 0 && action->vector[2] == 0;
+        idle[a] = (action->kind == MODAL_SOLID_FORCE || action->kind == MODAL_SOLID_PRESSURE) && !is_zero;
+    }
+    for (int64_t n = 0; n < s->n_loaded; n++)
+        for (int64_t k = 3 * s->load_offsets[n]; k < 3 * s->load_offsets[n + 1]; k++)
+            if (s->load_vectors[k] != 0 && !(held[s->loaded[n]] >> k % 3 & 1)) idle[s->load_signals[k / 3]] = 0;
+    for (int64_t k = 0; k < 4 * s->n_faces; k++)
+        if (s->faces[k] >= 0 && held[s->faces[k]] != 7) idle[s->face_signals[k / 4]] = 0;
+done:
+    modal_free(&held);
+    return status;
+}
+
 void modal_tled_loads_free(modal_tled_solid *s)
 {
     modal_free((void *)&s->loaded);

@@ -23,6 +23,10 @@ modal_status modal_tled_loads_new(const modal_solid_scene *scene, const modal_tl
                                   int32_t *line, modal_error *err);
 void modal_tled_loads_free(modal_tled_solid *solid); /* modal_tled_model_free does it */
 
+/* idle [scene->n_actions]: 1 for a force or a pressure that only held components take, so that it moves nothing and only shows in reactions.
+ * The solid has its loads. MODAL_ERROR_MEMORY. */
+modal_status modal_tled_loads_idle(const modal_solid_scene *scene, const modal_tled_solid *solid, uint8_t *idle, modal_error *err);
+
 /* The factor at t: of loads 0 past the last key, of displacements (`holds`) its value. */
 double modal_tled_signal(const modal_curve *curve, double t, int holds);
 

@@ -94,9 +94,19 @@ def check_restart():
     with h5py.File("k.h5") as k, h5py.File("c.h5") as c:
         must(all((k["flow"][name][:] == c["flow"][name][:]).all() for name in ("liquid", "wetness", "dirt")), "states")
         must(all(abs(k["flow"].attrs[name] - c["flow"].attrs[name]) <= 1e-15 for name in ("initial", "added", "evaporated")), "balances")
-    run("modaltex", "flow", "t.h5", "tex.h5", "none", "--restart", "k.h5", code=3, says="no frame comes after its time")
+    run("modaltex", "flow", "t.h5", "tex.h5", "none", *more, "--restart", "k.h5", code=3, says="no frame comes after its time")
     run("modaltex", "flow", "t.h5", "tex.h5", "none", "--restart", "absent.h5", code=3, says="absent.h5: cannot open")
     run("modaltex", "flow", "t.h5", "tex.h5", "none", "--restart", "tex.h5", code=3, says="tex.h5: has no state of a flow")
+    # what is not the checkpoint's
+    other = {"--rain": ("rain", 0.03), "--gravity": ("gravity", "0,0,-1.62"), "--speed": ("speed", 0.2), "--absorb": ("absorb", 0.3),
+             "--evaporate": ("evaporate", 0.3), "--film": ("film", 0.3), "--source": ("sources", "0,0,0,0.1,1e-3")}
+    for option, (name, value) in other.items():
+        words = [w for k in range(0, len(more), 2) if more[k] != option for w in more[k:k + 2]]
+        run("modaltex", "flow", "t.h5", "tex.h5", "none", *words, option, value, "--restart", "k.h5", code=3, says=f"k.h5: made with {name} ")
+    shutil.copy("t.h5", "half.h5")
+    with h5py.File("half.h5", "r+") as f:
+        f["q"][...] /= 2
+    run("modaltex", "flow", "half.h5", "tex.h5", "none", *more, "--restart", "k.h5", code=3, says="k.h5: of another trajectory than half.h5, hash ")
     run("modaltex", "flow", "t.h5", "other.h5", "none", "--restart", "k.h5", code=3, says="k.h5: of another texture than other.h5")
 
 

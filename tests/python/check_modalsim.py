@@ -336,6 +336,7 @@ for code, message, words in (
     (2, "--impulse: the time must be >= 0, 1:0,0,1@-1", [*two, "--impulse", "1:0,0,1@-1"]),
     (2, "--impulse: would change nothing, the last frame is at 2 s, 1:0,0,1@2", [*two, "--impulse", "1:0,0,1@2"]),
     (2, "--impulse: would change nothing, the last frame is at 0 s, 1:0,0,1", ["--static", "--impulse", "1:0,0,1"]),
+    (3, "--impulse[0]: no vertex of object 0, which is 19.03 m large, is near the point; the nearest, 85.6 m", [*two, "--impulse", "100,0,0:0,0,1"]),
     (3, "line.csv: needs at least 2 lines of numbers, 1", [*two, "--base-acceleration", "line.csv"]),
     (3, "back.csv:3: the time must increase, 1 after 1", [*two, "--base-acceleration", "back.csv"]),
     (3, "nan.csv:2: column 2: not a finite number, nan", [*two, "--base-acceleration", "nan.csv"]),

@@ -219,6 +219,7 @@ def check_bad_input():
             ({"forces": [{"nodes": "box:9,9,9:9,9,9", "force": [0, 0, 1]}]}, [], "no node"),
             ({"forces": [{"nodes": "high", "force": [0, 0, 1], "curve": {"smooth": [1, 1]}}]}, [], "smooth"),
             ({"pressures": [{"nodes": "box:0,0,0:0,0,1", "pressure": 1}]}, [], "no face of the boundary"),
+            ({"forces": [{"nodes": "high", "force": [0, 0, 1], "curve": {"smooth": [1, 2]}}]}, [], "forces[0]: would change nothing, it acts at no time"),
             ({"displacements": [{"nodes": "low", "displacement": [0, 0, 1]}]}, ["--fixed", "low@z"], "held in z"),
             ({"displacements": [{"nodes": "low", "displacement": [None, 0, 1]},
                                 {"nodes": "low", "displacement": [0, 0, None]}]}, [], "displaced in y by displacements[0]"),
@@ -233,6 +234,15 @@ def check_bad_input():
             with open("scene.json") as f:
                 keys = re.findall(r'^ "(\w+)"', "\n".join(f.read().split("\n")[:int(at[1]) if at else 0]), re.MULTILINE)
             check(keys and keys[-1] == key, key, err)
+    for change, words, idle in (({"forces": [{"nodes": "low", "force": [0, 0, 1]}]}, ["--fixed", "low@z"], 1),
+                                ({"forces": [{"nodes": "low", "force": [0, 1e-3, 1]}]}, ["--fixed", "low@z"], 0),
+                                ({"pressures": [{"nodes": "low", "pressure": 1}]}, ["--fixed", "low"], 1),
+                                ({"pressures": [{"nodes": "low", "pressure": 1, "follows": True}]}, ["--fixed", "low"], 1)):
+        said = move("b.msh", {**good, **change}, *words)
+        check(said.count(f"{next(iter(change))}[0]: moves nothing: the nodes that it acts on are held or displaced in its direction") == idle, change, said)
+    ramp = {"nodes": "high", "force": [0, 0, 1e-3], "curve": {"keys": [[0, 0], [5e-4, 1]]}}
+    check("forces[0]: its curve ends at 0.0005 s with the value 1; from there to 0.001 s it is 0" in move("b.msh", {**good, "forces": [ramp]}), "a ramp that ends")
+    check("its curve ends" not in move("b.msh", {**good, "forces": [dict(ramp, curve={"keys": [[0, 0], [1e-3, 1]]})]}, "--fixed", "low@x"), "a ramp to the end")
     check("half" not in move("b.msh", {**good, "displacements": [{"nodes": "low", "displacement": [0, 0, 1e-4]}]}), "")
     check("jumps" in move("b.msh", {**good, "displacements": [{"nodes": "low", "displacement": [0, 0, 1e-4]}]}), "a jump is warned of")
     for curve, at in (({"keys": [[0, 0], [1e-5, 1]]}, "t = 0 s"), ({"keys": [[0, 0], [4e-4, 0], [4.5e-4, 1]]}, "t = 0.0004 s"),
@@ -252,7 +262,6 @@ def check_bad_input():
     check(np.array_equal(result("times"), 1e-4 * np.array([3, 10])), result("times"))
     twice = {"probes": [{"name": "a", "nodes": "low"}], "contacts": [{"name": "a", "sphere": [9, 9, 9], "radius": 1}]}
     check("have one name, a" in move("b.msh", {**good, **twice}, code=3), "probes of one name")
-    check("not displaced" not in move("b.msh", {**good, "forces": [{"nodes": "low", "force": [0, 0, 1]}]}, "--fixed", "low"), "")
     for words, said in ((["--arithmetic", "float16"], "float16"), (["--fields", "nix"], "nix"), (["--fields", "solid,solid"], "twice")):
         check(said in move("b.msh", good, *words, code=2), said)
     run(modaltled, "b.msh", "o.h5", code=2)

@@ -3,6 +3,7 @@
 usage: check_play.py BIN SOURCE [--browser]: with it pages play in headless Chromium; 77 where that is absent."""
 import json
 import os
+import shutil
 import struct
 import sys
 import tempfile
@@ -81,7 +82,7 @@ def page_data():
     run("modalview", "q.h5", "page.html", "--force", "-q", "--sound", "out/sound.wav")
     data = Data("page.html")
     about = data.header["sound"]
-    wav = np.frombuffer(open("out/sound.wav", "rb").read(), "<f4", offset=58)
+    wav = np.frombuffer(open("out/sound.wav", "rb").read(), "<f4", offset=122)
     must((about["rate"], about["channels"], about["samples"]) == (48000, 2, len(wav) // 2), about)
     # GLB, page and sound of one run take the same time
     seconds, shown = (about["samples"] - 1) / about["rate"], glb_times("out/sequence.glb")[0]
@@ -92,14 +93,19 @@ def page_data():
          about["step"] <= np.abs(wav).max() / 32766, "samples", np.abs(values - wav).max())
     good = open("out/sound.wav", "rb").read()
     for name, data, says in (("cut.wav", good[:-4], "its head says"), ("longer.wav", good + bytes(8), "its head says"),
-                             ("none.wav", b"RIFF", "no sound.wav"), ("short.wav", good[:58 + 8 * 24000], "its head says"),
+                             ("none.wav", b"RIFF", "no sound.wav"), ("short.wav", good[:122 + 8 * 24000], "its head says"),
                              ("integers.wav", good[:20] + b"\1" + good[21:], "no sound.wav of modaldeform"),
-                             ("nan.wav", good[:70] + b"\0\0\xc0\x7f" + good[74:], "sample 1: not finite")):
+                             ("nan.wav", good[:134] + b"\0\0\xc0\x7f" + good[138:], "sample 1: not finite")):
         open(name, "wb").write(data)
         refused("modalview", "q.h5", "no.html", "--sound", name, code=3, says=says)
     refused("modalview", "q.h5", "no.html", "--sound", "absent.wav", code=3, says="absent.wav: ")
     run("modaldeform", "q.h5", "half", "--format", "wav", "--listen", "1,1,1", "--frames", ":1000", "-q")
     refused("modalview", "q.h5", "no.html", "--sound", "half/sound.wav", code=3, says="s of sound, the trajectory takes 1 s")
+    # as long, of another motion
+    shutil.copy("q.h5", "twice.h5")
+    with h5py.File("twice.h5", "r+") as f:
+        f["q"][...] *= 2
+    refused("modalview", "twice.h5", "no.html", "--sound", "out/sound.wav", code=3, says="out/sound.wav: the sound of another trajectory, hash ")
     refused("modalview", "fork.h5", "no.html", "--sound", "out/sound.wav", code=2, says="--sound: goes with a trajectory")
     refused("modalview", "fork.h5", "no.html", "--slow-motion", "3", code=2, says="--slow-motion: goes with a trajectory")
 
@@ -132,7 +138,7 @@ def in_browser():
         browser.wait("modalview.sound.on && modalview.sound.context.state === 'running' && modalview.player.time > 0", "sound")
         must(value("modalview.player.slow === 1"), "sound at another rate")
         heard = np.array([value(f"Array.from(modalview.sound.buffer.getChannelData({c}))") for c in range(2)]).T
-        wav = np.frombuffer(open("out/sound.wav", "rb").read(), "<f4", offset=58).reshape(-1, 2)
+        wav = np.frombuffer(open("out/sound.wav", "rb").read(), "<f4", offset=122).reshape(-1, 2)
         must(heard.shape == wav.shape and np.abs(heard - wav).max() <= np.abs(wav).max() / 60000, "samples")
         apart = []
         for _ in range(8): # a busy machine draws late at times

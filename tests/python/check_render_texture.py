@@ -113,6 +113,7 @@ def normals():
         g["samples/values"][:] = np.rint(packed)
         mean = n.mean(0)
         del f["mipmaps"], g["mipmaps"]
+        f.attrs["content"] = g.attrs["content"] = np.bytes_("normals")
     camera = {"eye": [0.5, 0.1, 3], "target": [0.5, 0.1, 0], "up": [0, 1, 0]}
     got = [drawn("b.h5", {"normal_image": name}, camera=camera)[0] for name in ("n3.h5", "n8.h5")]
     seen = got[0]["triangle"] >= 0
@@ -224,6 +225,8 @@ def atlas():
     camera = {"eye": [0.5, -1, 0.1], "target": [0.5, 0.1, 0.1]}
     # an image of other materials is counted as one; both are counted where normals are looked up, too
     paint("bumps.h5", {"kind": "fill", "value": [0.5, 0.5, 1]}, 64)
+    with h5py.File("bumps.h5", "r+") as f:
+        f.attrs["content"] = np.bytes_("normals")
     p, counts = drawn("a.h5", {"image": "baked.png", "normal_octree": "bumps.h5"}, camera=camera)
     n = (p["triangle"] >= 0).sum()
     must(counts == {"image": n, "octree": n, "atlas": 0, "outside": 0}, counts, n)
@@ -241,6 +244,9 @@ def refused():
 
     no({"image": "checker.h5"}, "bad.json: material solid: --texture atlas: no image of checker.h5; modaltex bake makes one", "--texture", "atlas")
     no({"image": "smooth.h5", "octree": "smooth.h5"}, "/materials/solid/octree: beside an octree texture in the image's place, only one of the two")
+    no({"normal_octree": "smooth.h5"}, "smooth.h5: colours or numbers, where normals are needed (/@content of octree.h5; modaltex paint --normals makes normals)")
+    no({"normal_image": "smooth.h5"}, "smooth.h5: colours or numbers, where normals are needed")
+    no({"octree": "n8.h5"}, "n8.h5: normals, where colours are needed")
     no({"octree": "baked.png"}, "/materials/solid/octree: the name of an octree texture, which ends in .h5")
     no({"octree": "../smooth.h5"}, "/materials/solid/octree: a path inside")
     no({"normal_octree": 3}, "/materials/solid/normal_octree: not a text")

@@ -31,15 +31,14 @@ def validate(*paths, code=0):
     return got.stdout
 
 
-def write_cube(name, faces):
+def write_cube(name, faces, corners=CORNERS):
     with open(name, "w") as f:
-        f.write("".join(f"v {x} {y} {z}\n" for x, y, z in CORNERS) + "".join("f " + " ".join(str(i + 1) for i in q) + "\n" for q in faces))
+        f.write("".join(f"v {x} {y} {z}\n" for x, y, z in corners) + "".join("f " + " ".join(str(i + 1) for i in q) + "\n" for q in faces))
 
 
 def pack():
     write_cube("cube.obj", CUBE)
     write_cube("open.obj", CUBE[:5])
-    write_cube("inside_out.obj", [q[::-1] for q in CUBE])
     run("modalpack", "--rigid", "cube.obj", "cube.h5", "--density", 500)
     run("modalpack", "--rigid", "open.obj", "light.h5")
     validate("cube.h5", "light.h5")
@@ -47,8 +46,21 @@ def pack():
         run("modalinfo", name, "--check")
         shape = json.loads(run("modalinfo", name, "--json").stdout)["shapes"][0]
         must(abs(shape["total_mass"] - mass) <= 1e-12 and shape["modes"] == [], name, shape)
-    run("modalpack", "--rigid", "open.obj", "w.h5", "--density", 500, code=3, says="open.obj: the surface is not closed at vertex 1, so it has no mass")
-    run("modalpack", "--rigid", "inside_out.obj", "w.h5", "--density", 500, code=3, says="inside_out.obj: the surface encloses no volume")
+    inner = CORNERS.mean(0) + (CORNERS - CORNERS.mean(0)) / 2
+    write_cube("hollow.obj", CUBE + [tuple(8 + i for i in q[::-1]) for q in CUBE], np.r_[CORNERS, inner])
+    run("modalpack", "--rigid", "hollow.obj", "hollow.h5", "--density", 500)
+    must(abs(json.loads(run("modalinfo", "hollow.h5", "--json").stdout)["shapes"][0]["total_mass"] - 0.5 * 7 / 8) <= 1e-12, "hollow cube")
+    for name, faces, corners, says in (
+            ("open", CUBE[:5], CORNERS, "not closed: edges of one triangle, 4; the first from vertex 1 to 3"),
+            ("inside_out", [q[::-1] for q in CUBE], CORNERS, "triangles face inwards, or those of a cavity outwards: they count -0.001 m^3 of 0.001"),
+            ("one_turned", [CUBE[0][::-1]] + CUBE[1:], CORNERS, "not oriented: edges whose triangles face different ways, 4"),
+            ("one_twice", CUBE + CUBE[:1], CORNERS, "duplicate triangles, 2; the first are 0 and 12"),
+            ("all_twice", CUBE + CUBE, CORNERS, "duplicate triangles, 12"),
+            ("two_in_one_place", CUBE + [tuple(8 + i for i in q) for q in CUBE], np.r_[CORNERS, CORNERS], "self-intersecting: pairs of triangles that overlap in one plane"),
+            ("full_hollow", CUBE + [tuple(8 + i for i in q) for q in CUBE], np.r_[CORNERS, inner], "triangles face inwards, or those of a cavity outwards: they count 0.001125 m^3 of 0.000875 m^3"),
+            ("crossing", CUBE + [tuple(8 + i for i in q) for q in CUBE], np.r_[CORNERS, CORNERS + 0.03], "self-intersecting: pairs of triangles that cross")):
+        write_cube(f"{name}.obj", faces, corners)
+        run("modalpack", "--rigid", f"{name}.obj", "w.h5", "--density", 500, code=3, says=f"modalpack: {name}.obj: --density: no mass: {says}")
     run("modalpack", "--rigid", "stalk.msh", "w.h5", code=2, says="--rigid: takes a surface (.obj, .stl, .ply, .off), stalk.msh")
     run("modalpack", "--rigid", "cube.obj", "w.h5", "--modes", 3, code=2, says="--rigid: not with --modes")
     must(not os.path.exists("w.h5"), "w.h5 is there")

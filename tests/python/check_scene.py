@@ -411,6 +411,12 @@ def manners():
              "forces[0]: no vertex of object 0, which is 1.012 m large, is near the point; the nearest, 1002 m"),
             ("forces", [{"object": 0, "group": "no", "force": [0, 0, 1]}], "has no group of this name, \"no\"; there are: "),
             ("forces", [{"object": 0, "vertex": 0, "force": [0, 0, 1], "curve": {"keys": [[0, 1]]}}], "too few"),
+            ("forces", [{"object": 0, "vertex": 0, "force": [0, 0, 1], "curve": {"keys": [[5, 0], [6, 1]]}}],
+             "/forces/0: would change nothing, it acts at no time from 0 to 0.2 s"),
+            ("forces", [{"object": 0, "vertex": 0, "force": [0, 0, 1], "curve": {"sine": {"frequency": 0}}}], "/forces/0: would change nothing"),
+            ("base_accelerations", [{"acceleration": [1, 0, 0], "curve": {"keys": [[-2, 1], [-1, 1]]}}], "/base_accelerations/0: would change nothing"),
+            ("forces", [{"object": 0, "group": "root", "force": [0, 0, 1]}],
+             "forces[0]: moves nothing: object 0 stands still, and the nodes that it acts on are held in its direction"),
             ("impulses", [{"object": 0, "vertex": 0, "impulse": [0, 0, 1], "time": 1}], "would change nothing")):
         said = simulate("pair.h5", dict(good, **{path: value}), code=3)
         assert words in said and said.count("\n") == 1 and said.startswith("modalsim: "), (words, said)
@@ -427,6 +433,19 @@ def manners():
         lines = open("run.json").read().split("\n")
         item = max(i for i in range(lines.index(last)) if lines[i] == "  {") + 1
         assert f"modalsim: run.json:{item}: {list(more)[-1]}[" in said, (item, said)
+    # a load that ends before the scene, and an object far from its parent: a warning each; held nodes of an attached object load its parent
+    ramp = {"object": 0, "point": [1, 0.05, 0.06], "force": [0, 0, 1], "curve": {"keys": [[0, 0], [0.1, 2]]}}
+    place("far", [(0, -1, 0, 0, 0, 0, 0, 0), (0, 0, 500, 0, 0, 0, 0, 0)], "bar.h5")
+    for basis, more, said in (
+            ("pair.h5", {"forces": [ramp]}, "run.json: forces[0]: a curve ends at 0.1 s with the value 2; from there to 0.2 s it is 0"),
+            ("pair.h5", {"base_accelerations": [{"acceleration": [1, 0, 0], "curve": ramp["curve"]}]}, "base_accelerations: a curve ends at 0.1 s"),
+            ("far.h5", {}, "far.h5: object 1 hangs on object 0, whose nearest vertex is 499 m away; they are 1.012 m and 1.012 m large; 1 such"),
+            ("pair.h5", {"forces": [{"object": 1, "group": "root", "force": [0, 0, 1]}]}, "")):
+        with open("run.json", "w") as file:
+            json.dump(dict(good, duration=0.2, fps=5, **more), file)
+        got = [line for line in run("modalsim", basis, "x.h5", "--scene", "run.json", "-f").stderr.split("\n") if "a curve ends" in line or "hangs" in line]
+        assert (len(got) == 1 and said in got[0]) if said else not got, (more, got)
+    os.remove("x.h5")
     # a byte order mark, as some editors leave it; and rotation vectors of more than a turn
     open("run.json", "w").write("\ufeff" + json.dumps({"duration": 0, "fps": 1}))
     run("modalsim", "pair.h5", "x.h5", "--scene", "run.json", "-q")

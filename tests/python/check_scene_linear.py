@@ -392,6 +392,8 @@ def response():
     some = lambda **more: dict(bad, response=dict(band, **more))
     place("hang", [(0, -1, 0, 0, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0, 0, 0)], "bar.h5")
     for basis, scene, what in (
+            ("bar.h5", dict(bad, forces=[], response=dict(band, acceleration=[0, 0, 0])), "response: nothing loads it; give \"forces\", or"),
+            ("bar.h5", dict(bad, forces=[{"object": 0, "group": "root", "force": [0, 1, 0]}]), "forces[0]: moves nothing: object 0 stands still"),
             ("bar.h5", some(**{"from": -1}), "run.json:17: /response/from: "),
             ("bar.h5", some(**{"from": "1 Hz"}), "run.json:17: /response/from: "),
             ("bar.h5", some(**{"from": 40}), "/response: from 40 to 40 Hz, 2001 points: `to` must be larger"),

@@ -38,7 +38,9 @@ def read_wav(path):
         chunks[name] = data[at + 8:at + 8 + length]
         must(len(chunks[name]) == length, path, name)
         at += 8 + length
-    must(list(chunks) == [b"fmt ", b"fact", b"data"], list(chunks))
+    must(list(chunks) == [b"fmt ", b"fact", b"LIST", b"data"], list(chunks))
+    motion = json.load(open(os.path.join(os.path.dirname(path), "manifest.json")))["trajectory"]["hash"]
+    must(chunks[b"LIST"] == struct.pack("<4s4sI44s", b"INFO", b"ICMT", 44, f"trajectory {motion}".encode()), chunks[b"LIST"])
     kind, channels, rate, bytes_a_second, bytes_a_sample, bits, more = struct.unpack("<HHIIHHH", chunks[b"fmt "])
     must((kind, rate, bits, more) == (3, 48000, 32, 0) and bytes_a_sample == 4 * channels and
          bytes_a_second == 48000 * bytes_a_sample, chunks[b"fmt "])
@@ -138,6 +140,28 @@ def fork(order):
     must(seconds < 4, "2 s of sound took", seconds)  # a second a second, on two cores
 
 
+def sides():
+    """Surfaces that a solid carries: each triangle counts with its side, and once."""
+    x, triangles = surface("small.h5")[:2]
+    turned, twice = triangles.copy(), np.r_[triangles, triangles[:40]]
+    turned[:400] = turned[:400, ::-1]
+    for name, faces, says in (("turned", turned, "not oriented: edges whose triangles face different ways, "),
+                              ("twice", twice, f"duplicate triangles, 40; the first are 0 and {len(triangles)}"),
+                              ("inwards", triangles[:, ::-1], "triangles face inwards, they enclose -"),
+                              ("open", triangles[40:], None)):
+        with open("fine.obj", "w") as f:
+            f.write("".join(f"v {a} {b} {c}\n" for a, b, c in x) + "".join(f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in faces))
+        run("modalpack", f"{source}/data/tuning_fork.msh", "fine.h5", "--modes", 1, *STEEL, "-q", "-f", "--surface", "fine.obj")
+        run("modalsim", "fine.h5", "fine_q.h5", "--duration", 0.01, "--fps", 12000, "-q", "-f", "--initial", "0=1e-4")
+        if says:
+            run("modaldeform", "fine_q.h5", "no", "--format", "wav", "--listen", "0.1,0.1,0.1", code=3,
+                says=f"modaldeform: fine_q.h5: shape 0: its surface has no sound: {says}")
+            must(not os.path.exists("no"), "left a folder")
+        else:
+            got = run("modaldeform", "fine_q.h5", "o", "--format", "wav", "--listen", "0.1,0.1,0.1")
+            must("its surface is not closed, the sound of its back is left out" in got.stderr, got.stderr)
+
+
 def manners():
     wav = ["--format", "wav"]
     ear = ["--listen", "0.1,0.1,0.1"]
@@ -184,5 +208,6 @@ with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     formula()
     fork(2 if sys.argv[3:] == ["long"] else 1)
+    sides()
     manners()
     os.chdir("/")

@@ -109,6 +109,51 @@ UNITS = {"m": 1, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "in": 0.0254, "ft": 0.3048}
 NEWTON = {"m": 1, "cm": 1e-5, "mm": 1, "um": 1e-6, "in": 4.4482216152605, "ft": 4.4482216152605}
 
 
+def check_doubts():
+    """Densities and moduli that no solid has, at each place where they come in: one warning each, with the unit that was meant."""
+    def doubts(tool, *words):
+        said = run(tool, *words)
+        return [line.split(": ", 3)[3] for line in said.split("\n") if "no solid" in line]
+
+    def numbers(young, density):
+        return ["--young", young, "--poisson", 0.3, "--density", density]
+
+    heavy, steel = "no solid has a density of 7.85e-09 kg/m^3; in t/mm^3 it is 7850 kg/m^3", "no solid of 7850 kg/m^3 has a Young's modulus of"
+    pack = ["modalpack", "m.msh", "b.h5", "-f", "--modes", 1]
+    for young, density, wanted in (
+            (2.1e11, 7850, []), (1.2e12, 3515, []), (9.6e11, 2200, []), (1e3, 1000, []), (1e5, 3, []), (1.6e10, 11340, []), (5e11, 22600, []),
+            (210000, 7850, [f"{steel} 2.1e+05 Pa; in MPa it is 2.1e+11 Pa"]),
+            (210, 7850, [f"{steel} 210 Pa; in GPa it is 2.1e+11 Pa"]),
+            (2.1e11, 7.85e-9, [heavy]),
+            (210000, 7.85e-9, [heavy, f"{steel} 2.1e+05 Pa; in MPa it is 2.1e+11 Pa"]),
+            (2.1e11, 7.85e-6, ["no solid has a density of 7.85e-06 kg/m^3; in kg/mm^3 it is 7850 kg/m^3"]),
+            (2.1e11, 0.284, ["no solid has a density of 0.284 kg/m^3; in lb/in^3 it is 7861 kg/m^3"]),
+            (2.1e11, 7.85, ["no solid of 7.85 kg/m^3 has a Young's modulus of 2.1e+11 Pa; is the density in g/cm^3?"]),
+            (7e10, 2.7e6, ["no solid has a density of 2.7e+06 kg/m^3"])):
+        got = doubts(*pack, *numbers(young, density))
+        assert got == [f'material "all": {text}' for text in wanted], (young, density, got)
+    assert doubts(*pack, *numbers(2.1e11, 7850), "--material", "ALL=2.1e11,0.3,7.85e-9") == [f'material "ALL": {heavy}']
+    orthotropic = {"young": [1e4, 5e3, 5e3], "poisson": [0.3, 0.3, 0.3], "shear": [4e3, 4e3, 4e3], "density": 2700}
+    for material, wanted in (({"young": 2.1e11, "poisson": 0.3, "density": 7.85e-9}, heavy),
+                             (orthotropic, "no solid of 2700 kg/m^3 has a Young's modulus of 1e+04 Pa; in MPa it is 1e+10 Pa")):
+        pathlib.Path("doubt.json").write_text(json.dumps({"materials": {"plate": material}, "default": "plate"}))
+        assert doubts(*pack, "--materials", "doubt.json") == [f'material "plate": {wanted}'], material
+    pathlib.Path("doubt.json").write_text(json.dumps({"steps": 1, "step": "auto", "every": 1}))
+    assert doubts("modaltled", "m.msh", "s.h5", "-f", "--scene", "doubt.json", *numbers(3e3, 1e-9)) == [
+        'material "all": no solid has a density of 1e-09 kg/m^3; in t/mm^3 it is 1000 kg/m^3']
+    # decks, by the doors that convert and describe
+    write_inp("kg.inp", 1e-3, 2.1e5, 7.85e-6)
+    wanted = ['material "STEEL": no solid has a density of 7850000 kg/m^3; in kg/mm^3 it is 7850 kg/m^3'.replace("7850000", "7.85e+06")]
+    assert doubts("modalmesh", "kg.inp", "kg.msh", "--unit", "mm", "--materials-out", "kg.json") == wanted
+    assert doubts("modalinfo", "kg.inp", "--unit", "mm") == wanted
+    assert doubts("modalpack", "kg.inp", "b.h5", "-f", "--modes", 1, "--unit", "mm") == wanted
+    assert doubts("modalpack", "kg.inp", "b.h5", "-f", "--modes", 1, "--unit", "mm", *STEEL) == []
+    write_obj("bar.obj", bar(2, 1))
+    assert doubts("modalpack", "--rigid", "bar.obj", "b.h5", "-f", "--density", 7.85e-9) == [heavy]
+    said = run("modalpack", "m.msh", "b.h5", "-f", *STEEL, "--fixed", "plane:50,0,0:1,0,0", code=3)
+    assert "no node of the solid there, plane:50,0,0:1,0,0 (m; the solid reaches from 0 0 0 to 0.1 0.025 0.025 m)" in said, said
+
+
 def check_files():
     # materials of .inp in every consistent system: the same frequencies, the same mass
     write_inp("m.inp", 1, 2.1e11, 7850.0)
@@ -129,14 +174,15 @@ def check_files():
     same(frequencies("m.inp", "--scale", 2)[0], of_metres / 2, 1e-9, "scale")
     write_inp("mm.inp", 1e-3, 2.1e5, 7.85e-9)
     warned = run("modalpack", "mm.inp", "b.h5", "-f", "--modes", 1)
-    assert "warning: mm.inp: material \"STEEL\": no solid has a density of 7.85e-09 kg/m^3; is the file in mm, N, t, s " \
-           "(--unit mm)?" in warned, warned
+    assert "warning: mm.inp: material \"STEEL\": no solid has a density of 7.85e-09 kg/m^3; in t/mm^3 it is 7850 kg/m^3: is the file in mm, N, t, " \
+           "s (--unit mm)?" in warned and warned.count("no solid") == 1, warned
     assert "warning" not in run("modalpack", "mm.inp", "b.h5", "-f", "--modes", 1, "--unit", "mm").replace("hint", "")
     # a plain mesh, whose materials are SI whatever its unit
     run("modalmesh", "m.inp", "m.msh", "-f")
     same(frequencies("m.msh", *STEEL, "--unit", "mm")[0], 1000 * of_metres, 1e-9, "mesh in mm")
     said = run("modalpack", source / "tests/files/good.veg", "b.h5", "-f", "--modes", 1, "--unit", "mm")
     assert "its materials are taken to be in Pa and kg/m^3" in said, said
+    check_doubts()
     # sizes that no body has
     for tool, words in (("modalmesh", ["o.msh"]), ("modalpack", ["b.h5", "--modes", 1, *STEEL])):
         def sizes(*options):

@@ -219,8 +219,10 @@ def write_inputs(folder):
     run([f"{folder}/modaldeform", "t.h5", "v", "-q"])
     run([f"{folder}/modalsim", "a.h5", "tl.h5", "--scene", "s.json", "-q"])
     with open("q.wav", "wb") as f: # a tenth of a second, silent
-        f.write(struct.pack("<4sI4s4sIHHIIHHH4sII4sI", b"RIFF", 50 + 4 * 4801, b"WAVE", b"fmt ", 18, 3, 1, 48000, 4 * 48000, 4, 32,
-                            0, b"fact", 4, 4801, b"data", 4 * 4801) + bytes(4 * 4801))
+        with open("v/manifest.json", encoding="utf-8") as m:
+            of = f"trajectory {json.load(m)['trajectory']['hash']}".encode()
+        f.write(struct.pack("<4sI4s4sIHHIIHHH4sII4sI4s4sI44s4sI", b"RIFF", 114 + 4 * 4801, b"WAVE", b"fmt ", 18, 3, 1, 48000, 4 * 48000, 4, 32,
+                            0, b"fact", 4, 4801, b"LIST", 56, b"INFO", b"ICMT", 44, of, b"data", 4 * 4801) + bytes(4 * 4801))
     with h5py.File("a2.h5") as f:
         u = basis_file.node_modes(f["shapes/0000"]).astype("f8")
     with h5py.File("u.h5", "w", libver=("earliest", "v108")) as f:

@@ -78,7 +78,8 @@ modal_status tool_solid_read(tool *t, const tool_solid_request *r, modal_solid *
         goto done;
     }
     tool_warn_notes(t, r->mesh_path, &mesh->notes);
-    tool_mesh_to_metres(t, r->mesh_path, &r->units, mesh);
+    int32_t n_own = 0;
+    const int32_t n_in_mesh_units = tool_mesh_to_metres(t, r->mesh_path, &r->units, mesh);
     status = modal_volume_mesh_check(mesh, &summary, err);
     if (status != MODAL_OK) {
         modal_error_context(err, "%s", r->mesh_path);
@@ -102,7 +103,8 @@ modal_status tool_solid_read(tool *t, const tool_solid_request *r, modal_solid *
     tool_note(t, "%lld nodes, %lld elements, volume %.6g m^3", (long long)mesh->n_nodes,
               (long long)mesh->n_elements, summary.volume);
     tool_say_box(t, r->mesh_path, &r->units, 0, summary.box_min, summary.box_max);
-    MODAL_TRY(tool_assign_materials(t, r, mesh, err));
+    MODAL_TRY(tool_assign_materials(t, r, mesh, &n_own, err));
+    tool_doubt_materials(t, r->mesh_path, mesh->n_materials, mesh->materials, n_own < n_in_mesh_units ? n_own : n_in_mesh_units, &r->units);
     MODAL_TRY(say_mass(t, r, mesh, &summary, err));
     MODAL_TRY(tool_fix_nodes(t, r, solid, err));
 done:

@@ -137,7 +137,11 @@ static modal_status mark_selection(const modal_volume_mesh *mesh, const char *op
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: a group without nodes of the solid, %s", option, name);
     } else if (is_region(name)) {
         MODAL_TRY(mark_region(mesh, option, name, components, held, &n, err));
-        if (n == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no node of the solid there, %s", option, name);
+        double low[3], high[3];
+        modal_find_box(mesh->nodes, mesh->n_nodes, low, high);
+        if (n == 0)
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no node of the solid there, %s (m; the solid reaches from %.4g %.4g %.4g to %.4g %.4g %.4g m)",
+                       option, name, low[0], low[1], low[2], high[0], high[1], high[2]);
     } else {
         FILE *file = modal_disk_stream(name);
         *known = file != NULL;

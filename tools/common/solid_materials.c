@@ -104,7 +104,7 @@ done:
 }
 
 /* --materials: the file's materials take the place of all others where it has a default. */
-static modal_status assign_file(tool *t, const char *path, modal_volume_mesh *mesh, uint8_t *taken,
+static modal_status assign_file(tool *t, const char *path, modal_volume_mesh *mesh, uint8_t *taken, int32_t *n_own,
                                 modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -113,6 +113,7 @@ static modal_status assign_file(tool *t, const char *path, modal_volume_mesh *me
     if (file.default_material >= 0) {
         if (mesh->n_materials > 0) tool_note(t, "the materials so far are replaced by those of %s", path);
         remove_materials(mesh);
+        *n_own = 0;
     }
     const int32_t first = mesh->n_materials;
     for (int32_t i = 0; i < file.n_materials; i++)
@@ -185,11 +186,11 @@ done:
     return status;
 }
 
-modal_status tool_assign_materials(tool *t, const tool_solid_request *r, modal_volume_mesh *mesh,
-                                        modal_error *err)
+modal_status tool_assign_materials(tool *t, const tool_solid_request *r, modal_volume_mesh *mesh, int32_t *n_own, modal_error *err)
 {
     modal_status status = MODAL_OK;
     uint8_t *taken = NULL; /* elements that the option at hand has given a material */
+    *n_own = mesh->n_materials;
     MODAL_TRY(modal_alloc_zero(&taken, mesh->n_elements, 1, "materials", err));
     modal_material all;
     const char *name_of_all;
@@ -198,10 +199,11 @@ modal_status tool_assign_materials(tool *t, const tool_solid_request *r, modal_v
     if (found) {
         if (mesh->n_materials > 0) tool_note(t, "the materials of %s are replaced", r->mesh_path);
         remove_materials(mesh);
+        *n_own = 0;
         MODAL_TRY(append_material(mesh, name_of_all, SIZE_MAX, &all, err));
         for (int64_t e = 0; e < mesh->n_elements; e++) mesh->element_material[e] = 0;
     }
-    if (r->materials_path) MODAL_TRY(assign_file(t, r->materials_path, mesh, taken, err));
+    if (r->materials_path) MODAL_TRY(assign_file(t, r->materials_path, mesh, taken, n_own, err));
     for (int i = 0; i < tool_count(&t->arguments, "material"); i++) {
         const char *text = tool_value_at(&t->arguments, "material", i), *equals = strrchr(text, '=');
         modal_material material;

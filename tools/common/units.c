@@ -4,9 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Beyond these a wrong unit is likelier than such a body; between the densities are aerogels and osmium. */
+/* Beyond these a wrong unit is likelier than such a body. */
 static const double LARGEST = 100, SMALLEST = 1e-4 * (1 - 1e-9); /* m */
-static const double LIGHTEST = 0.1, HEAVIEST = 3e4; /* kg/m^3 */
 
 modal_status tool_unit_read(const tool_arguments *arguments, const char *option, const modal_unit **unit,
                             modal_error *err)
@@ -61,17 +60,7 @@ void tool_say_box(tool *t, const char *path, const tool_units *units, int is_sai
         tool_warn(t, "%s: the body is %s, %.4g m; is that its unit (--scale changes it)?", path, size, longest);
 }
 
-/* The unit in whose system this density is a solid's, NULL: none. */
-static const modal_unit *likely_system(double density)
-{
-    for (int i = 0; i < MODAL_UNITS; i++) {
-        const double found = density * modal_unit_density(&modal_units[i]);
-        if (found >= LIGHTEST && found <= HEAVIEST) return &modal_units[i];
-    }
-    return NULL;
-}
-
-void tool_mesh_to_metres(tool *t, const char *path, const tool_units *units, modal_volume_mesh *mesh)
+int32_t tool_mesh_to_metres(tool *t, const char *path, const tool_units *units, modal_volume_mesh *mesh)
 {
     const modal_unit *unit = units->unit;
     const int in_mesh_units = mesh->materials_in_mesh_units;
@@ -84,17 +73,66 @@ void tool_mesh_to_metres(tool *t, const char *path, const tool_units *units, mod
             tool_note(t, "%s: its materials are taken to be in Pa and kg/m^3, whatever the unit of length", path);
     }
     modal_volume_mesh_to_metres(mesh, unit, units->scale);
-    for (int32_t m = 0; m < mesh->n_materials; m++) {
-        const modal_material *material = &mesh->materials[m];
-        if (material->density >= LIGHTEST && material->density <= HEAVIEST) continue;
-        const modal_unit *other =
-            in_mesh_units ? likely_system(material->density / modal_unit_density(unit)) : NULL;
-        if (other)
-            tool_warn(t, "%s: material \"%s\": no solid has a density of %.4g kg/m^3; is the file in %s, %s, %s, s (--unit %s)?",
-                      path, material->name, material->density, other->name, other->force, other->mass, other->name);
-        else
-            tool_warn(t, "%s: material \"%s\": no solid has a density of %.4g kg/m^3", path, material->name,
-                      material->density);
-        return;
+    return in_mesh_units ? mesh->n_materials : 0;
+}
+
+/* ", in MPa ...", or nothing. */
+static void say_meant(const modal_unit_meant *meant, const modal_unit *of_file, const char *si, char *text, size_t size)
+{
+    *text = 0;
+    if (!meant->unit) return;
+    if (of_file && meant->system && meant->system != of_file)
+        snprintf(text, size, "; in %s it is %.4g %s: is the file in %s, %s, %s, s (--unit %s)?", meant->unit, meant->value, si, meant->system->name,
+                 meant->system->force, meant->system->mass, meant->system->name);
+    else
+        snprintf(text, size, "; in %s it is %.4g %s", meant->unit, meant->value, si);
+}
+
+int tool_doubt_density(tool *t, const char *path, const char *who, double density, const modal_unit *of_file)
+{
+    modal_unit_meant meant;
+    char text[160];
+    const double as_read = of_file ? density / modal_unit_density(of_file) : density;
+    if (!modal_density_is_doubtful(density, &meant)) return 0;
+    if (of_file) modal_density_is_doubtful(as_read, &meant);
+    say_meant(&meant, of_file, "kg/m^3", text, sizeof text);
+    tool_warn(t, "%s: %sno solid has a density of %.4g kg/m^3%s", path, who, density, text);
+    return 1;
+}
+
+static int doubt_young(tool *t, const char *path, const char *who, double young, double density, const modal_unit *of_file)
+{
+    modal_unit_meant meant, of_density;
+    char text[160];
+    /* by the density that was meant */
+    if (modal_density_is_doubtful(density, &of_density)) {
+        if (of_file) modal_density_is_doubtful(density / modal_unit_density(of_file), &of_density);
+        density = of_density.unit ? of_density.value : 0;
+    }
+    if (!modal_young_is_doubtful(young, density, &meant)) return 0;
+    if (of_file) modal_young_is_doubtful(young / modal_unit_pascals(of_file), density, &meant);
+    say_meant(&meant, of_file, "Pa", text, sizeof text);
+    if (!meant.unit && !modal_young_is_doubtful(young, 1e3 * density, &meant)) snprintf(text, sizeof text, "; is the density in g/cm^3?");
+    if (density > 0) tool_warn(t, "%s: %sno solid of %.4g kg/m^3 has a Young's modulus of %.4g Pa%s", path, who, density, young, text);
+    else tool_warn(t, "%s: %sno solid has a Young's modulus of %.4g Pa%s", path, who, young, text);
+    return 1;
+}
+
+void tool_doubt_materials(tool *t, const char *path, int32_t n, const modal_material *materials, int32_t n_of_file, const tool_units *units)
+{
+    int doubted = 0;
+    for (int32_t m = 0; m < n && !doubted; m++) {
+        const modal_material *material = &materials[m];
+        const modal_unit *of_file = m < n_of_file ? units->unit : NULL;
+        const double *moduli = material->kind == MODAL_MATERIAL_ORTHOTROPIC ? material->orthotropic : &material->young;
+        char who[96];
+        snprintf(who, sizeof who, "material \"%.64s\": ", material->name ? material->name : "");
+        doubted = tool_doubt_density(t, path, who, material->density, of_file);
+        if (doubted && of_file) return; /* the unit of the file, which changes both */
+        for (int k = 0; k < (material->kind == MODAL_MATERIAL_ORTHOTROPIC ? 3 : 1); k++)
+            if (doubt_young(t, path, who, moduli[k], material->density, of_file)) {
+                doubted = 1;
+                break;
+            }
     }
 }

@@ -32,8 +32,14 @@ modal_status tool_unit_read(const tool_arguments *arguments, const char *option,
 void tool_say_box(tool *t, const char *path, const tool_units *units, int is_said, const double low[3],
                   const double high[3]);
 
-/* A mesh as its file has it becomes metres and SI. Says what the unit does to materials, and warns of a
- * density that no solid has. */
-void tool_mesh_to_metres(tool *t, const char *path, const tool_units *units, modal_volume_mesh *mesh);
+/* A mesh as its file has it becomes metres and SI. Says what the unit does to materials. Returns how many of them the file had in its own
+ * units: all or none. */
+int32_t tool_mesh_to_metres(tool *t, const char *path, const tool_units *units, modal_volume_mesh *mesh);
+
+/* Warns of the first of n materials, in SI, whose density or Young's modulus no solid has, with the unit that was probably meant. Of the first
+ * n_of_file, which a mesh file had in its own units, that is a --unit. */
+void tool_doubt_materials(tool *t, const char *path, int32_t n, const modal_material *materials, int32_t n_of_file, const tool_units *units);
+/* The same of a density alone; `who` ends with a blank, or is empty. Returns whether there was something to warn of. */
+int tool_doubt_density(tool *t, const char *path, const char *who, double density, const modal_unit *of_file);
 
 #endif

@@ -126,7 +126,10 @@ void modalcurv_frames_free(modalcurv_frames *w)
 static modal_status read_frame(void *self, int64_t frame, float *const to[MODAL_MOST_ARRAYS], modal_error *err)
 {
     const modalcurv_frames *w = self;
-    return modalcurv_read(w->in, frame, to[0], to[w->centred], err);
+    const modal_status status = modalcurv_read(w->in, frame, to[0], to[w->centred], err);
+    if (status != MODAL_OK || modal_curvature_has_area(w->in->n_triangles, w->in->triangles, to[w->centred])) return status;
+    return modal_error_set(err, MODAL_ERROR_INPUT, "%s: frame %lld: no triangle has an area, so no vertex has a curvature", w->in->files[frame],
+                           (long long)frame);
 }
 
 /* What compares with the rest. */

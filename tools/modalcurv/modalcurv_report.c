@@ -15,21 +15,6 @@ static int by_place(const void *a, const void *b)
     return 0;
 }
 
-/* Doubled area over half the sum of the squared edges. */
-static double quality_of(const float *a, const float *b, const float *c)
-{
-    double e[3], f[3], n[3], ee = 0.0, ff = 0.0, ef = 0.0, nn = 0.0;
-    for (int i = 0; i < 3; i++) {
-        e[i] = (double)b[i] - (double)a[i], f[i] = (double)c[i] - (double)a[i];
-        ee += e[i] * e[i], ff += f[i] * f[i], ef += e[i] * f[i];
-    }
-    for (int i = 0; i < 3; i++) {
-        n[i] = e[(i + 1) % 3] * f[(i + 2) % 3] - e[(i + 2) % 3] * f[(i + 1) % 3];
-        nn += n[i] * n[i];
-    }
-    return ee + ff - ef > 0.0 ? sqrt(nn) / (ee + ff - ef) : 0.0;
-}
-
 modal_status modalcurv_oddities(modalcurv_input *in, const float *positions, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -41,9 +26,9 @@ modal_status modalcurv_oddities(modalcurv_input *in, const float *positions, mod
     for (int64_t v = 1; v < in->n_vertices; v++) in->n_duplicates += by_place(places[v - 1], places[v]) == 0;
     for (int64_t t = 0; t < in->n_triangles; t++) {
         const int32_t *v = in->triangles + 3 * t;
-        const double quality = quality_of(positions + 3 * (int64_t)v[0], positions + 3 * (int64_t)v[1], positions + 3 * (int64_t)v[2]);
-        in->n_flat += quality <= 1e-6;
-        in->n_needles += quality > 1e-6 && quality <= 1e-3;
+        const double quality = modal_curvature_quality(positions + 3 * (int64_t)v[0], positions + 3 * (int64_t)v[1], positions + 3 * (int64_t)v[2]);
+        in->n_flat += quality <= MODAL_CURVATURE_FLAT;
+        in->n_needles += quality > MODAL_CURVATURE_FLAT && quality <= 1e-3;
     }
 done:
     modal_free(&places);
@@ -84,6 +69,8 @@ void modalcurv_report_topology(tool *t, const modalcurv_input *in)
     if (s->n_shared_edges > 0)
         tool_warn(t, "%lld edges of three and more triangles: all of them count at their vertices",
                   (long long)s->n_shared_edges);
+    if (in->n_flat > 0)
+        tool_warn(t, "triangles without area: a vertex with no other ones has zeros, %lld triangles", (long long)in->n_flat);
     if (s->n_boundary == used)
         tool_warn(t, "no vertex lies inside the surface: every value is one-sided, %lld vertices", (long long)used);
 }

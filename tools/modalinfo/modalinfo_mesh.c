@@ -169,7 +169,8 @@ modal_status modalinfo_describe_mesh(tool *t, const char *path, const tool_units
     set(j, "materials", materials);
     MODAL_TRY(modal_mesh_read(path, &mesh, err));
     tool_warn_notes(t, path, &mesh.notes);
-    tool_mesh_to_metres(t, path, units, &mesh);
+    const int32_t n_in_mesh_units = tool_mesh_to_metres(t, path, units, &mesh);
+    tool_doubt_materials(t, path, mesh.n_materials, mesh.materials, n_in_mesh_units, units);
     status = modal_volume_mesh_check(&mesh, &summary, err);
     if (status == MODAL_OK) status = modal_volume_mesh_boundary(&mesh, &surface, &vertex_nodes, err);
     if (status != MODAL_OK) {

@@ -227,7 +227,11 @@ static modal_status mesh_surface(tool *t, const request *r, const modal_surface_
     modal_shells shells = {0};
     modalmesh_order order = {.path = r->input, .surface = surface, .volume = fabs(summary->volume),
                              .size = r->size, .n_nodes = r->n_nodes, .order = r->order == 2 && !r->improve ? 2 : 1};
-    MODAL_TRY(modalmesh_explain(r->input, surface, summary, err));
+    status = modal_surface_explain(surface, summary, err);
+    if (status != MODAL_OK) {
+        modal_error_context(err, "%s", r->input);
+        goto done;
+    }
     tool_say_box(t, r->input, &r->units, 0, summary->box_min, summary->box_max);
     MODAL_TRY(modal_alloc_zero(&patch, surface->n_triangles, sizeof *patch, "patches", err));
     order.n_patches = 1;
@@ -327,7 +331,8 @@ static modal_status make_mesh(tool *t, request *r, modal_volume_mesh *mesh, int 
         start = tool_seconds();
         MODAL_TRY(modal_mesh_read(r->input, mesh, err));
         tool_warn_notes(t, r->input, &mesh->notes);
-        tool_mesh_to_metres(t, r->input, &r->units, mesh);
+        const int32_t n_in_mesh_units = tool_mesh_to_metres(t, r->input, &r->units, mesh);
+        tool_doubt_materials(t, r->input, mesh->n_materials, mesh->materials, n_in_mesh_units, &r->units);
         tool_stage(t, "read mesh", tool_seconds() - start, -1);
         goto done;
     }

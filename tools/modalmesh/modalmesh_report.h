@@ -13,8 +13,4 @@ void modalmesh_report_repairs(tool *t, const modal_surface_repairs *r);
 void modalmesh_report_mesh(tool *t, const modal_volume_mesh *mesh, const modal_mesh_summary *summary,
                            int print);
 
-/* Why the surface bounds no solid: `path: what: where`, the gravest fault. MODAL_ERROR_INPUT. */
-modal_status modalmesh_explain(const char *path, const modal_surface_mesh *surface,
-                               const modal_surface_summary *s, modal_error *err);
-
 #endif

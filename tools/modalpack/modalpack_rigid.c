@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modalpack --rigid: shapes that do not deform, of surfaces. */
+#include <math.h>
 #include <string.h>
 
 #include "formats/meshes/surface_read.h"
 #include "lib/base/memory.h"
+#include "lib/mesh/shells.h"
+#include "lib/mesh/surface_check.h"
 #include "lib/model/rigid_mass.h"
 #include "lib/shape/shape_surface.h"
 #include "tools/modalpack/modalpack.h"
@@ -23,6 +26,26 @@ done:
     return status;
 }
 
+/* Its mass is that of what it encloses: the surface must bound solids, and each closed part face as its place in the others says. Triangles
+ * without area, and parts that only touch, enclose neither more nor less. */
+static modal_status check_bounds(const modal_surface_mesh *surface, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_surface_summary s;
+    modal_shells shells = {0};
+    MODAL_TRY(modal_surface_check(surface, &s, err));
+    s.n_flat = s.n_duplicate_vertices = s.n_pinched_vertices = 0;
+    MODAL_TRY(modal_surface_explain(surface, &s, err));
+    MODAL_TRY(modal_shells_find(surface, &shells, err));
+    if (!(fabs(s.volume - shells.volume) <= 1e-9 * shells.volume))
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "triangles face inwards, or those of a cavity outwards: they count %.6g m^3 of %.6g m^3 enclosed",
+                   s.volume, shells.volume);
+done:
+    modal_shells_free(&shells);
+    if (status == MODAL_ERROR_INPUT) modal_error_context(err, "--density: no mass");
+    return status;
+}
+
 modal_status modalpack_make_rigid(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -36,7 +59,9 @@ modal_status modalpack_make_rigid(tool *t, const modalpack_request *r, modal_sha
     modal_surface_mesh_to_metres(&surface, r->input.units.unit, r->input.units.scale);
     modal_find_box(surface.positions, surface.n_vertices, low, high);
     tool_say_box(t, r->input.mesh_path, &r->input.units, 0, low, high);
-    status = modal_shape_surface_alone(&surface, 0, NULL, shape, err);
+    if (r->rigid_density > 0) tool_doubt_density(t, r->input.mesh_path, "", r->rigid_density, NULL);
+    status = r->rigid_density > 0 ? check_bounds(&surface, err) : MODAL_OK;
+    if (status == MODAL_OK) status = modal_shape_surface_alone(&surface, 0, NULL, shape, err);
     if (status == MODAL_OK && r->rigid_density > 0) status = modal_rigid_mass_of(&shape->surface, r->rigid_density, &mass, err);
     if (status == MODAL_ERROR_INPUT) modal_error_context(err, "%s", r->input.mesh_path);
     if (status != MODAL_OK) goto done;

@@ -70,8 +70,10 @@ static modal_status read_one(const modalrender_input *in, const char *name, int 
     if (o->channels != MODAL_OCTREE_RGBA8 && (role == 0 || o->channels != MODAL_OCTREE_FLOAT3))
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: %s need rgba8%s, not %s", name, role ? "normals" : "colours", role ? " or float3" : "",
                    modal_octree_channels_name(o->channels));
+    if (o->normals != role)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: %s, where %s are needed (/@content of octree.h5; modaltex paint --normals makes normals)", name,
+                   role ? "colours or numbers" : "normals", role ? "normals" : "colours");
     if (role) MODAL_TRY(unpack_normals(o, err));
-    o->normals = role;
     if (!o->mipmaps) MODAL_TRY(modal_octree_make_mipmaps(o, err));
     if (cutoff >= 0) MODAL_TRY(modal_octree_keep_cover(o, cutoff, err));
     MODAL_TRY(modal_octree_pyramid_make(o, &to->pyramid, err));

@@ -60,6 +60,10 @@ int modalsim_parse_index(const char *text, const char **end, int64_t *value);
 void modalsim_say_vertex(tool *t, const modal_basis *basis, const char *list, const modal_scene_force *force, int64_t vertex,
                          double distance);
 
+/* Warns of loads of the scene that end before the run while they are not 0, and of objects that are attached to a parent
+ * farther away than both are large. */
+void modalsim_doubt_loads(tool *t, const modalsim_request *r, const modal_scene *scene, const modal_basis *basis);
+
 /* modalsim_template.c: --generate scene BASIS.h5, as tool_program.generate has it. */
 int modalsim_generate(const char *kind, const tool_arguments *arguments, modal_status *status, modal_error *err);
 

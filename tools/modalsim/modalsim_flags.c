@@ -98,27 +98,31 @@ static modal_status set_impulses(tool *t, const modalsim_request *r, const modal
     modal_status status = MODAL_OK;
     const modal_object *object = &basis->objects[0];
     const modal_surface *surface = &basis->shapes[object->shape].surface;
+    modal_scene_vertices at = {0};
     json_t *list = json_array();
     MODAL_TRY(modal_alloc_zero(&scene->forces, r->n_impulses, sizeof *scene->forces, "impulses", err));
     for (int i = 0; i < r->n_impulses; i++) {
         const modalsim_impulse *p = &r->impulses[i];
-        double distance = 0;
-        const int64_t stored = p->vertex >= 0 ? modal_surface_stored_vertex(surface, p->vertex)
-                                              : modal_surface_nearest_vertex(surface, object->rest_pose, p->point, &distance);
-        if (stored < 0)
+        modal_scene_force *force = &scene->forces[i];
+        *force = (modal_scene_force){.place = i, .vertex = p->vertex, .curve = {.kind = MODAL_CURVE_PULSE, .start = p->time}};
+        memcpy(force->point, p->point, sizeof p->point);
+        memcpy(force->vector, p->impulse, sizeof p->impulse);
+        at.n = 0;
+        if (p->vertex >= 0 && modal_surface_stored_vertex(surface, p->vertex) < 0)
             MODAL_FAIL(err, MODAL_ERROR_USAGE, "--impulse: object 0 has vertices 0 .. %lld, %s",
                        (long long)surface->n_vertices - 1, p->text);
-        const int32_t vertex = surface->user_vertex[stored];
+        MODAL_TRY(modal_scene_force_vertices("--impulse", force, basis, object->rest_pose, &at, err));
+        const double distance = at.distance;
+        const int32_t vertex = surface->user_vertex[at.vertices[0]];
         if (p->vertex < 0)
             tool_note(t, "--impulse: vertex %d, %g m from the point, %s", vertex, distance, p->text);
-        scene->forces[i] = (modal_scene_force){.place = i, .vertex = vertex,
-                                               .curve = {.kind = MODAL_CURVE_PULSE, .start = p->time}};
-        memcpy(scene->forces[i].vector, p->impulse, sizeof p->impulse);
+        force->vertex = vertex;
         scene->n_forces++;
         json_array_append_new(list, json_pack("{s:i, s:f, s:f}", "vertex", vertex, "distance_m", distance, "time", p->time));
     }
     if (r->n_impulses > 0) json_object_set(t->report, "impulses", list);
 done:
+    modal_free(&at.vertices);
     json_decref(list);
     return status;
 }

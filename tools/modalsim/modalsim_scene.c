@@ -409,6 +409,7 @@ modal_status modalsim_scene(tool *t, const modalsim_request *r, tool_output *out
     modal_simulation run = {0};
     MODAL_TRY(read_inputs(&s, &bytes, &n_passed, err));
     if (r->scene_path) say_of_inputs(&s, n_passed);
+    if (r->scene_path) modalsim_doubt_loads(t, r, &s.scene, &s.basis);
     if (s.scene.response.given && !(r->amplitude > 0)) {
         status = modalsim_response(t, r, &s.scene, &s.basis, output, err);
         goto done;

@@ -27,7 +27,7 @@ static const tool_option options[] = {
     {"range", 0, "LOW,HIGH", "0,1", "kg/m^2 that are black and white in --images.", 0},
     {"checkpoint", 0, "FILE", NULL, "Keep there what is needed to go on: the texture with the state.", TOOL_WRITES},
     {"checkpoint-every", 0, "N", "100", "Frames between checkpoints; one more comes after the last.", 0},
-    {"restart", 0, "FILE", NULL, "Go on from a checkpoint of the same texture; OUT has the frames after it.", TOOL_READS},
+    {"restart", 0, "FILE", NULL, "Go on from a checkpoint of the same texture, trajectory and settings; OUT has the frames after it.", TOOL_READS},
     {"backend", 0, "NAME", "auto", "What computes: auto (a GPU if there is one, else the CPU), ref, cpu, cuda or cuda:N.", 0},
     TOOL_OPTION_THREADS,
     TOOL_OPTION_FORCE,

@@ -71,23 +71,65 @@ done:
     return status;
 }
 
+/* All that the motion of liquid follows beside the trajectory and the texture, a line each. */
+static modal_status describe(const modaltex_flow_request *r, char **text, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_flow_settings *s = &r->settings;
+    modal_hash *hash = NULL;
+    char sources[MODAL_HASH_TEXT], all[1024];
+    MODAL_TRY(modal_hash_new(&hash, err));
+    for (int64_t i = 0; i < s->n_sources; i++)
+        modal_hash_array(hash, "source", (const double[5]){s->sources[i].centre[0], s->sources[i].centre[1], s->sources[i].centre[2],
+                                                           s->sources[i].radius, s->sources[i].rate}, 5, sizeof(double));
+    modal_hash_text(hash, sources);
+    snprintf(all, sizeof all, "object %lld\ngravity %.17g,%.17g,%.17g\nspeed %.17g\nrain %.17g\nabsorb %.17g\nevaporate %.17g\nfilm %.17g\nsources %lld %s",
+             (long long)r->object, s->gravity[0], s->gravity[1], s->gravity[2], 9.81 * s->mobility, s->rain, s->absorption, s->evaporation, s->film,
+             (long long)s->n_sources, sources);
+    MODAL_TRY(modal_copy_text(text, all, SIZE_MAX, err));
+done:
+    modal_hash_delete(hash);
+    return status;
+}
+
+/* MODAL_ERROR_INPUT with the first lines that differ. */
+static modal_status check_settings(const char *path, const char *made, const char *asked, modal_error *err)
+{
+    while (made && *made && *asked) {
+        const int of_made = (int)strcspn(made, "\n"), of_asked = (int)strcspn(asked, "\n");
+        if (of_made != of_asked || strncmp(made, asked, (size_t)of_made) != 0) break;
+        made += of_made + (made[of_made] != 0);
+        asked += of_asked + (asked[of_asked] != 0);
+    }
+    if (made && !*made && !*asked) return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_INPUT, "%s: made with %.*s, not with %.*s", path, made ? (int)strcspn(made, "\n") : 16,
+                           made ? made : "unknown settings", (int)strcspn(asked, "\n"), asked);
+}
+
 /* The state of a checkpoint, of which only frames that come later are made. */
 static modal_status go_on(const modaltex_flow_request *r, modaltex_flow_input *in, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_octree_file file = {0};
     const modal_octree *o = &in->file.octree, *p;
+    char *asked = NULL;
     MODAL_TRY(modal_octree_read(r->restart, &file, err));
     p = &file.octree;
     if (file.flow.n_samples == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: has no state of a flow", r->restart);
     if (p->n_samples != o->n_samples || strcmp(p->source_hash, o->source_hash) != 0 || memcmp(p->keys, o->keys, 8 * (size_t)o->n_samples) != 0)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: of another texture than %s", r->restart, r->texture);
+    if (!file.flow.trajectory_hash || strcmp(file.flow.trajectory_hash, in->trajectory_hash) != 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: of another trajectory than %s, hash %s, not %s", r->restart, r->trajectory,
+                   file.flow.trajectory_hash ? file.flow.trajectory_hash : "unknown", in->trajectory_hash);
+    MODAL_TRY(describe(r, &asked, err));
+    MODAL_TRY(check_settings(r->restart, file.flow.settings, asked, err));
     in->state = file.flow;
     file.flow = (modal_flow_state){0};
     while (in->n > 0 && !(in->trajectory.times[in->start] > in->state.time)) in->start += in->step, in->n--;
     if (in->n == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no frame comes after its time, %.9g s", r->restart, in->state.time);
 done:
     modal_octree_file_free(&file);
+    modal_free(&asked);
     return status;
 }
 
@@ -108,6 +150,8 @@ modal_status modaltex_flow_read(tool *t, const modaltex_flow_request *r, modalte
     MODAL_TRY(connect(t, r, in, err));
     if (!r->restart) {
         MODAL_TRY(modal_flow_state_new(&in->file.octree, r->dirt, &in->state, err));
+        MODAL_TRY(modal_copy_text(&in->state.trajectory_hash, in->trajectory_hash, SIZE_MAX, err));
+        MODAL_TRY(describe(r, &in->state.settings, err));
         in->state.time = in->trajectory.times[in->start];
     }
     if (r->images && strcmp(r->images, "dirt") == 0 && !in->state.dirt) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--images: there is no dirt without --dirt");

@@ -167,6 +167,25 @@ static void warn_of_jumps(tool *t, const modaltled_request *r, const modaltled_c
     }
 }
 
+/* Refuses what acts at no time; warns of a load that drops to 0 before the end. */
+static modal_status check_curves(tool *t, const modaltled_request *r, const modaltled_case *c, modal_error *err)
+{
+    const double end = (double)c->n_steps * c->step;
+    for (int32_t i = 0; i < c->scene.n_actions; i++) {
+        const modal_solid_action *a = &c->scene.actions[i];
+        const char *list = modal_solid_lists[a->kind];
+        const double drop = modal_curve_drop(&a->curve, end);
+        if (a->kind != MODAL_SOLID_FORCE && a->kind != MODAL_SOLID_PRESSURE) continue; /* a displacement of 0 holds, and so does its last one */
+        if (!modal_curve_acts(&a->curve, end))
+            return modal_error_set(err, MODAL_ERROR_INPUT, "%s:%d: %s[%d]: would change nothing, it acts at no time from 0 to %g s", r->scene_path,
+                                   a->line, list, a->place, end);
+        if (drop != 0)
+            tool_warn(t, "%s:%d: %s[%d]: its curve ends at %g s with the value %g; from there to %g s it is 0", r->scene_path, a->line, list, a->place,
+                      a->curve.times[a->curve.n_keys - 1], drop, end);
+    }
+    return MODAL_OK;
+}
+
 /* A body that the solid is in at the beginning pushes it out in one step. */
 static void warn_of_overlaps(tool *t, const modaltled_request *r, const modaltled_case *c)
 {
@@ -185,6 +204,22 @@ static void warn_of_overlaps(tool *t, const modaltled_request *r, const modaltle
             tool_warn(t, "%s:%d: contacts[%d]: %lld nodes are in it at t = 0 s", r->scene_path, c->scene.contacts[b].line, b,
                       (long long)n);
     }
+}
+
+/* Loads that only supports take. */
+static modal_status warn_of_held(tool *t, const modaltled_request *r, const modaltled_case *c, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    uint8_t *idle = NULL;
+    MODAL_TRY(modal_alloc(&idle, c->scene.n_actions, 1, "loads", err));
+    MODAL_TRY(modal_tled_loads_idle(&c->scene, &c->model.solid, idle, err));
+    for (int32_t i = 0; i < c->scene.n_actions; i++)
+        if (idle[i])
+            tool_warn(t, "%s:%d: %s[%d]: moves nothing: the nodes that it acts on are held or displaced in its direction", r->scene_path,
+                      c->scene.actions[i].line, modal_solid_lists[c->scene.actions[i].kind], c->scene.actions[i].place);
+done:
+    modal_free(&idle);
+    return status;
 }
 
 /* Of a mesh that has none of the elements that a key is about. */
@@ -250,6 +285,7 @@ modal_status modaltled_read(tool *t, const modaltled_request *r, modaltled_case 
     if (status == MODAL_OK) {
         warn_of_elements(t, r, c);
         warn_of_overlaps(t, r, c);
+        MODAL_TRY(warn_of_held(t, r, c, err));
     } else if (line > 0) {
         modal_error_context(err, "%s:%d", r->scene_path, line);
     } else {
@@ -342,6 +378,7 @@ modal_status modaltled_plan(tool *t, const modaltled_request *r, modaltled_case 
     MODAL_TRY(check_step(t, r, c, err));
     warn_of_jumps(t, r, c);
     MODAL_TRY(plan_frames(t, r, c, err));
+    MODAL_TRY(check_curves(t, r, c, err));
     tool_note(t, "%lld steps, %lld frames", (long long)c->n_steps, (long long)c->n_frames);
     json_object_set_new(t->report, "steps", json_integer(c->n_steps));
     json_object_set_new(t->report, "frames", json_integer(c->n_frames));

@@ -72,6 +72,7 @@ static const tool_program program = {
 typedef struct scene {
     modal_basis basis;
     modal_trajectory trajectory; /* n_frames 0: none */
+    char trajectory_hash[MODAL_HASH_TEXT];
     char *basis_path;
     modal_wav wav;
     modal_viewer_play play;
@@ -117,7 +118,7 @@ static modal_status read_scene(tool *t, scene *s, modal_error *err)
         goto done;
     }
     if (from_stdin || strcmp(kind, "trajectory") == 0) {
-        MODAL_TRY(tool_read_trajectory(path, 0, &s->trajectory, NULL, err));
+        MODAL_TRY(tool_read_trajectory(path, 0, &s->trajectory, s->trajectory_hash, err));
         MODAL_TRY(tool_find_basis(basis_path, path, &s->trajectory, &s->basis_path, err));
     } else if (strcmp(kind, "basis") != 0) {
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: neither a trajectory, a basis nor snapshots, %s", path, kind);
@@ -213,6 +214,8 @@ static modal_status read_play(tool *t, scene *s, modal_error *err)
         tool_note(t, "slow motion %g: the %g s are shown in %g s", s->play.slow_motion, seconds, s->play.slow_motion * seconds);
     if (!sound) goto done;
     MODAL_TRY(modal_wav_read(sound, &s->wav, err));
+    if (strcmp(s->wav.motion_hash, s->trajectory_hash) != 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: the sound of another trajectory, hash %s, not %s", sound, s->wav.motion_hash, s->trajectory_hash);
     const double heard = (double)s->wav.n_samples / s->wav.rate, step = seconds / (double)(q->n_frames > 1 ? q->n_frames - 1 : 1);
     if (!(fabs(heard - seconds) <= step + 1.5 / s->wav.rate))
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: %.6g s of sound, the trajectory takes %.6g s", sound, heard, seconds);

@@ -78,6 +78,8 @@ def check_flow(file, count):
     for name in ("initial", "added", "evaporated", "initial_dirt"):
         value = file.number("/flow", name, "f64")
         file.must(value is None or value >= 0, f"/flow/@{name}", "is negative")
+    for name in ("trajectory_hash", "settings"):
+        file.text("/flow", name, optional=True)
     for name in ("liquid", "wetness", "dirt"):
         values = file.array(f"/flow/{name}", "f32", (count,), optional=name == "dirt")
         file.must(values is None or (values >= 0).all(), f"/flow/{name}", "is negative")
