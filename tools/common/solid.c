@@ -14,6 +14,7 @@ modal_status tool_solid_options(const tool_arguments *a, const char *mesh_path, 
     modal_status status = MODAL_OK;
     *r = (tool_solid_request){.mesh_path = mesh_path, .materials_path = tool_value(a, "materials")};
     MODAL_TRY(tool_units_read(a, &r->units, err));
+    MODAL_TRY(tool_ignore_read(a, &r->ignored, err));
     if (tool_count(a, "free") && tool_count(a, "fixed"))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--free and --fixed: give one of them");
     int given = tool_count(a, "young") + tool_count(a, "poisson") + tool_count(a, "density");
@@ -56,6 +57,15 @@ done:
     return status;
 }
 
+/* What the file asks for and options replace is no matter: they clear it. */
+static modal_status ignore(tool *t, const tool_solid_request *r, modal_volume_mesh *mesh, int own_materials, modal_error *err)
+{
+    if (tool_count(&t->arguments, "fixed") || tool_count(&t->arguments, "free"))
+        modal_notes_free(&mesh->not_taken[MODAL_UNSUPPORTED_BOUNDARY]);
+    if (!own_materials) modal_notes_free(&mesh->not_taken[MODAL_UNSUPPORTED_MATERIAL]);
+    return tool_ignore(t, r->mesh_path, mesh->not_taken, r->ignored, err);
+}
+
 /* A surface or a geometry has no elements: the error says what makes them, unless the file cannot be read at all. */
 static void name_modalmesh(const char *path, modal_error *err)
 {
@@ -72,6 +82,7 @@ modal_status tool_solid_read(tool *t, const tool_solid_request *r, modal_solid *
     modal_mesh_summary summary = {0};
     modal_volume_mesh *mesh = &solid->mesh;
     double start = tool_seconds();
+    int own;
     status = modal_mesh_read(r->mesh_path, mesh, err);
     if (status != MODAL_OK) {
         name_modalmesh(r->mesh_path, err);
@@ -102,7 +113,8 @@ modal_status tool_solid_read(tool *t, const tool_solid_request *r, modal_solid *
     tool_note(t, "%lld nodes, %lld elements, volume %.6g m^3", (long long)mesh->n_nodes,
               (long long)mesh->n_elements, summary.volume);
     tool_say_box(t, r->mesh_path, &r->units, 0, summary.box_min, summary.box_max);
-    MODAL_TRY(tool_assign_materials(t, r, mesh, err));
+    MODAL_TRY(tool_assign_materials(t, r, mesh, &own, err));
+    MODAL_TRY(ignore(t, r, mesh, own, err));
     MODAL_TRY(say_mass(t, r, mesh, &summary, err));
     MODAL_TRY(tool_fix_nodes(t, r, solid, err));
 done:

@@ -104,7 +104,7 @@ done:
 }
 
 /* --materials: the file's materials take the place of all others where it has a default. */
-static modal_status assign_file(tool *t, const char *path, modal_volume_mesh *mesh, uint8_t *taken,
+static modal_status assign_file(tool *t, const char *path, modal_volume_mesh *mesh, uint8_t *taken, int *replaced,
                                 modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -113,6 +113,7 @@ static modal_status assign_file(tool *t, const char *path, modal_volume_mesh *me
     if (file.default_material >= 0) {
         if (mesh->n_materials > 0) tool_note(t, "the materials so far are replaced by those of %s", path);
         remove_materials(mesh);
+        *replaced = 1;
     }
     const int32_t first = mesh->n_materials;
     for (int32_t i = 0; i < file.n_materials; i++)
@@ -185,23 +186,26 @@ done:
     return status;
 }
 
-modal_status tool_assign_materials(tool *t, const tool_solid_request *r, modal_volume_mesh *mesh,
-                                        modal_error *err)
+modal_status tool_assign_materials(tool *t, const tool_solid_request *r, modal_volume_mesh *mesh, int *own, modal_error *err)
 {
     modal_status status = MODAL_OK;
     uint8_t *taken = NULL; /* elements that the option at hand has given a material */
+    const int32_t n_own = mesh->n_materials;
+    int replaced = 0; /* the file's own materials are gone */
+    *own = 0;
     MODAL_TRY(modal_alloc_zero(&taken, mesh->n_elements, 1, "materials", err));
     modal_material all;
     const char *name_of_all;
     int found;
     MODAL_TRY(material_of_all(t, r, &all, &name_of_all, &found, err));
+    replaced = found;
     if (found) {
         if (mesh->n_materials > 0) tool_note(t, "the materials of %s are replaced", r->mesh_path);
         remove_materials(mesh);
         MODAL_TRY(append_material(mesh, name_of_all, SIZE_MAX, &all, err));
         for (int64_t e = 0; e < mesh->n_elements; e++) mesh->element_material[e] = 0;
     }
-    if (r->materials_path) MODAL_TRY(assign_file(t, r->materials_path, mesh, taken, err));
+    if (r->materials_path) MODAL_TRY(assign_file(t, r->materials_path, mesh, taken, &replaced, err));
     for (int i = 0; i < tool_count(&t->arguments, "material"); i++) {
         const char *text = tool_value_at(&t->arguments, "material", i), *equals = strrchr(text, '=');
         modal_material material;
@@ -212,6 +216,10 @@ modal_status tool_assign_materials(tool *t, const tool_solid_request *r, modal_v
         MODAL_TRY(assign_group(mesh, "--material", text, (size_t)(equals - text),
                                mesh->n_materials - 1, taken, err));
     }
+    for (int64_t e = 0; e < mesh->n_elements && !replaced; e++) *own |= mesh->element_material[e] >= 0 && mesh->element_material[e] < n_own;
+    if (mesh->n_materials == 0 && mesh->not_taken[MODAL_UNSUPPORTED_MATERIAL].n > 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: not supported: %s; give --material NAME (--material list has them), or --young, --poisson and "
+                   "--density, or --materials", r->mesh_path, mesh->not_taken[MODAL_UNSUPPORTED_MATERIAL].texts[0]);
     if (mesh->n_materials == 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE,
                    "%s: no material in the file; give --material NAME (--material list has them), or --young, --poisson and --density, "
