@@ -27,6 +27,8 @@ if(TARGET modalpack)
   add_test(NAME cli.boundary COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_boundary.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   set_tests_properties(cli.boundary PROPERTIES LABELS cli TIMEOUT 300)
+  add_test(NAME cli.ignore COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_ignore.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  set_tests_properties(cli.ignore PROPERTIES LABELS cli TIMEOUT 300)
   add_test(NAME clients.bracket COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/clients/check_bracket.py
            $<TARGET_FILE:modalpack>)
   set_tests_properties(clients.bracket PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300)

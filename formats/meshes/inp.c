@@ -313,8 +313,6 @@ static modal_status read_block(inp_reader *reader, inp_keyword *keyword)
     if (inp_is(name, "INSTANCE")) return read_part(reader, keyword, &reader->seen_instance);
     if (inp_is(name, "BOUNDARY")) return inp_read_boundary(reader, keyword);
     if (inp_is(name, "TRANSFORM")) return inp_read_transform(reader, keyword);
-    if (inp_is(name, "STEP")) reader->n_steps++;
-    /* What is left (steps, loads, output) is no mesh. */
     return inp_skip(reader, keyword);
 }
 
@@ -334,6 +332,7 @@ static modal_status read_file(inp_reader *reader)
     MODAL_TRY(inp_finish_sets(reader));
     MODAL_TRY(inp_finish_materials(reader));
     MODAL_TRY(inp_finish_conditions(reader));
+    MODAL_TRY(inp_finish_others(reader));
     MODAL_TRY(tell_left_out(reader));
     MODAL_TRY(modal_mesh_builder_finish(&reader->builder));
 done:
@@ -356,6 +355,7 @@ modal_status modal_inp_parse(const char *data, int64_t length, const char *name,
     inp_free_sets(&reader);
     inp_free_materials(&reader);
     inp_free_conditions(&reader);
+    inp_free_others(&reader);
     inp_free_files(&reader);
     modal_mesh_builder_free(&reader.builder);
     if (status != MODAL_OK) modal_volume_mesh_free(mesh);

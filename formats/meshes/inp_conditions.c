@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an .inp file says of the motion of its nodes: *BOUNDARY with zero values becomes conditions of the mesh, the rest
- * texts for the user. */
+/* *BOUNDARY of an .inp file: zero values become conditions of the mesh, the rest is not supported. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,43 +10,12 @@
 
 enum { ALL = 7 };
 
-/* What a line says that is not taken. Nodes by number may be many: the first is told, and in the end their number. */
+/* What a line says that is not supported. Nodes by number may be many: they are counted as one. */
 static modal_status leave_out(inp_reader *reader, inp_word who, int is_number, const char *what)
 {
     char quoted[MODAL_QUOTE];
-    if (is_number && reader->n_numbered_not_taken++ > 0) return MODAL_OK;
-    return modal_notes_add(&reader->builder.mesh->not_taken, reader->text.err, "*BOUNDARY of %s%s: %s", is_number ? "node " : "",
-                    modal_quote(quoted, who.text, who.length), what);
-}
-
-/* `name` may have blanks, which the file's word may leave out. */
-static int is_keyword(inp_word word, const char *name)
-{
-    char packed[64];
-    size_t n = 0;
-    for (; *name; name++)
-        if (*name != ' ') packed[n++] = *name;
-    packed[n] = '\0';
-    return inp_is(word, packed);
-}
-
-modal_status inp_skip(inp_reader *reader, const inp_keyword *keyword)
-{
-    /* What holds nodes, carries, has mass or stresses the solid. Loads, steps and output are another matter. */
-    static const char *const physics[] = {
-        "EQUATION", "MPC", "RIGID BODY", "COUPLING", "KINEMATIC COUPLING", "DISTRIBUTING COUPLING", "TIE", "CONTACT PAIR", "CONTACT",
-        "CYCLIC SYMMETRY MODEL", "EMBEDDED ELEMENT", "FOUNDATION", "PRE-TENSION SECTION", "CLEARANCE", "GAP", "SPRING", "DASHPOT",
-        "MASS", "POINT MASS", "ROTARY INERTIA", "NONSTRUCTURAL MASS", "FIXED MASS SCALING", "VARIABLE MASS SCALING", "PLASTIC",
-        "CYCLIC HARDENING", "HYPERELASTIC", "HYPERFOAM", "CREEP", "VISCOELASTIC", "DEFORMATION PLASTICITY", "DAMPING", "EXPANSION",
-        "INITIAL CONDITIONS", "INITIAL STRAIN INCREASE", "MODEL CHANGE", "SHELL SECTION", "BEAM SECTION", "MEMBRANE SECTION",
-        "USER MATERIAL", "USER ELEMENT", "SUBSTRUCTURE GENERATE", "MATRIX ASSEMBLE"};
-    modal_status status = MODAL_OK;
-    for (size_t i = 0; i < sizeof physics / sizeof *physics; i++)
-        if (is_keyword(keyword->name, physics[i]))
-            MODAL_TRY(modal_notes_add(&reader->builder.mesh->not_taken, reader->text.err, "*%s", physics[i]));
-    while (inp_data_line(reader)) modal_text_skip_line(&reader->text);
-done:
-    return status;
+    return inp_leave_out(reader, MODAL_UNSUPPORTED_BOUNDARY, inp_here(reader), "*BOUNDARY of %s: %s",
+                         is_number ? "nodes by number" : modal_quote(quoted, who.text, who.length), what);
 }
 
 modal_status inp_read_transform(inp_reader *reader, inp_keyword *keyword)
@@ -60,7 +28,7 @@ modal_status inp_read_transform(inp_reader *reader, inp_keyword *keyword)
     reader->turned[reader->n_turned] = NULL;
     MODAL_TRY(modal_copy_text(&reader->turned[reader->n_turned], name->text, (size_t)name->length, reader->text.err));
     reader->n_turned++;
-    MODAL_TRY(inp_skip(reader, keyword));
+    inp_skip_data(reader);
 done:
     return status;
 }
@@ -162,8 +130,9 @@ modal_status inp_read_boundary(inp_reader *reader, inp_keyword *keyword)
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (!inp_parameter(keyword, others[i])) continue;
-        MODAL_TRY(modal_notes_add(&reader->builder.mesh->not_taken, reader->text.err, "*BOUNDARY, %s", others[i]));
-        return inp_skip(reader, keyword);
+        MODAL_TRY(inp_leave_out(reader, MODAL_UNSUPPORTED_BOUNDARY, keyword->at, "*BOUNDARY, %s", others[i]));
+        inp_skip_data(reader);
+        goto done;
     }
     while (inp_data_line(reader)) MODAL_TRY(read_line(reader));
 done:
@@ -223,8 +192,8 @@ static modal_status put_condition(inp_reader *reader, const char *name, uint8_t 
     int64_t n_turned = 0;
     for (int64_t i = 0; i < n; i++) n_turned += turned[(*nodes)[i]];
     if (n_turned > 0 && components != ALL) {
-        MODAL_TRY(modal_notes_add(&reader->builder.mesh->not_taken, reader->text.err,
-                                  "*BOUNDARY of %.60s: along axes of *TRANSFORM", name ? name : "nodes by number"));
+        MODAL_TRY(inp_leave_out(reader, MODAL_UNSUPPORTED_BOUNDARY, inp_here(reader), "*BOUNDARY of %.60s: along axes of *TRANSFORM",
+                                name ? name : "nodes by number"));
     } else if (n > 0) {
         *condition = (modal_condition){.group = {.dimension = 2, .tag = -1}, .components = components};
         mesh->n_conditions++;
@@ -322,10 +291,6 @@ modal_status inp_finish_conditions(inp_reader *reader)
         MODAL_TRY(finish_named(reader, components, marks, turned));
     }
     inp_tell(reader, end);
-    if (reader->n_numbered_not_taken > 1)
-        MODAL_TRY(modal_notes_add(&reader->builder.mesh->not_taken, reader->text.err,
-                                  "*BOUNDARY of nodes by number, as of the first: %lld more",
-                           (long long)reader->n_numbered_not_taken - 1));
 done:
     modal_free(&marks);
     modal_free(&turned);

@@ -295,6 +295,11 @@ int inp_data_line(inp_reader *reader)
     return inp_seek_line(reader) && reader->text.data[reader->text.position] != '*';
 }
 
+void inp_skip_data(inp_reader *reader)
+{
+    while (inp_data_line(reader)) modal_text_skip_line(&reader->text);
+}
+
 void inp_free_files(inp_reader *reader)
 {
     for (int64_t i = 0; i < reader->n_files; i++) {

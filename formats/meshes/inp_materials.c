@@ -44,11 +44,6 @@ static modal_status last_material(inp_reader *reader, inp_keyword *keyword, inp_
     return MODAL_OK;
 }
 
-static void skip_data(inp_reader *reader)
-{
-    while (inp_data_line(reader)) modal_text_skip_line(&reader->text);
-}
-
 /* Rows of `n` values and a temperature (0 where it is missing), in lines of at most eight fields, up to the next keyword. */
 static modal_status read_rows(inp_reader *reader, const char *const *names, int n, inp_rows *rows)
 {
@@ -113,7 +108,7 @@ modal_status inp_read_elastic(inp_reader *reader, inp_keyword *keyword)
         MODAL_TRY(read_rows(reader, stiffness, 9, &material->elastic));
     } else {
         material->kind = INP_OTHER;
-        skip_data(reader);
+        inp_skip_data(reader);
     }
 done:
     return status;
@@ -190,7 +185,7 @@ modal_status inp_read_orientation(inp_reader *reader, inp_keyword *keyword)
         to->is_other = 1;
     }
     if (to->is_other) {
-        skip_data(reader);
+        inp_skip_data(reader);
         goto done;
     }
     for (int k = 0; k < 6; k++) MODAL_TRY(inp_real_or_zero(text, names[k], &points[k]));
@@ -206,7 +201,7 @@ modal_status inp_read_orientation(inp_reader *reader, inp_keyword *keyword)
         MODAL_TRY(inp_real_or_zero(text, "angle", &degrees));
         if (round < 1 || round > 3) return modal_text_fail(text, "axis to turn round is not 1, 2 or 3, %lld", (long long)round);
         turn(to->axes, (int)round - 1, degrees);
-        skip_data(reader);
+        inp_skip_data(reader);
     }
 done:
     return status;
@@ -229,7 +224,7 @@ modal_status inp_read_section(inp_reader *reader, inp_keyword *keyword)
     MODAL_TRY(modal_copy_text(&section->set, set->text, (size_t)set->length, err));
     MODAL_TRY(modal_copy_text(&section->material, material->text, (size_t)material->length, err));
     if (orientation) MODAL_TRY(modal_copy_text(&section->orientation, orientation->text, (size_t)orientation->length, err));
-    skip_data(reader);
+    inp_skip_data(reader);
 done:
     return status;
 }
@@ -290,7 +285,7 @@ static modal_status make_material(const inp_reader *reader, const inp_section *s
     static const double unit[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     double values[9];
     *to = (modal_material){.kind = from->kind == INP_ISOTROPIC ? MODAL_MATERIAL_ISOTROPIC : MODAL_MATERIAL_ORTHOTROPIC};
-    *what = from->kind == INP_NO_ELASTIC ? "no *ELASTIC" : from->kind == INP_OTHER ? "a type of *ELASTIC that is not taken"
+    *what = from->kind == INP_NO_ELASTIC ? "no *ELASTIC" : from->kind == INP_OTHER ? "another type of *ELASTIC than ISO, ORTHO and ENGINEERING CONSTANTS"
             : from->density.n == 0       ? "no *DENSITY"
             : reader->has_temperatures && (from->elastic.n > 1 || from->density.n > 1)
                 ? "values that vary with temperature, and initial temperatures that differ"
@@ -337,7 +332,7 @@ static modal_status add_material(inp_reader *reader, const inp_section *section,
     const inp_material *from = &reader->materials[at];
     MODAL_TRY(make_material(reader, section, from, &made, &what));
     if (what) {
-        MODAL_TRY(modal_notes_add(&mesh->notes, err, "materials are not taken: \"%.100s\" has %s", from->name, what));
+        MODAL_TRY(inp_leave_out(reader, MODAL_UNSUPPORTED_MATERIAL, section->at, "material \"%.100s\" has %s", from->name, what));
         goto done;
     }
     if (from->elastic.n > 1 || from->density.n > 1)
@@ -354,6 +349,13 @@ done:
     return status;
 }
 
+/* Whether an element is a truss or a plane element: with a section it is stiff, without it gives nodes to its set. */
+static int is_lower(const inp_reader *reader, int64_t number)
+{
+    const int32_t e = modal_tag_table_find(&reader->low_table, reader->low_tags, number);
+    return e >= 0 && reader->low_dimensions[e] != INP_LEFT_OUT;
+}
+
 modal_status inp_finish_materials(inp_reader *reader)
 {
     modal_status status = MODAL_OK;
@@ -361,13 +363,14 @@ modal_status inp_finish_materials(inp_reader *reader)
     modal_error *err = reader->text.err;
     int32_t *element_material = NULL, index;
     const inp_place end = inp_here(reader);
-    int whole = 1;
+    int64_t n_without = 0;
     if (reader->n_sections == 0) return MODAL_OK;
     MODAL_TRY(modal_alloc(&element_material, mesh->n_elements, sizeof *element_material, "materials of elements", err));
     MODAL_TRY(modal_alloc_zero(&mesh->materials, reader->n_sections, sizeof *mesh->materials, "materials", err));
     for (int64_t e = 0; e < mesh->n_elements; e++) element_material[e] = -1;
     for (int64_t i = 0; i < reader->n_sections; i++) {
         const inp_section *section = &reader->sections[i];
+        int64_t n_lower = 0;
         inp_tell(reader, section->at);
         const int64_t set = inp_look_up(reader, INP_ELEMENTS, (inp_word){section->set, (int64_t)strlen(section->set)});
         if (set < 0) MODAL_TRY(modal_text_fail(&reader->text, "unknown set, '%.100s'", section->set));
@@ -375,11 +378,14 @@ modal_status inp_finish_materials(inp_reader *reader)
         for (int64_t k = 0; k < reader->sets[set].n; k++) {
             const int32_t e = modal_tag_table_find(&reader->builder.element_table, mesh->element_tags, reader->sets[set].numbers[k]);
             if (e >= 0) element_material[e] = index;
+            else n_lower += is_lower(reader, reader->sets[set].numbers[k]);
         }
+        if (n_lower > 0)
+            MODAL_TRY(inp_leave_out(reader, MODAL_UNSUPPORTED_ELEMENTS, section->at, "*SOLID SECTION of trusses or plane elements"));
     }
     inp_tell(reader, end);
-    for (int64_t e = 0; e < mesh->n_elements; e++) whole &= element_material[e] >= 0;
-    if (whole) {
+    for (int64_t e = 0; e < mesh->n_elements; e++) n_without += element_material[e] < 0;
+    if (n_without == 0) {
         mesh->materials_in_mesh_units = 1; /* the format has no units: E and the density go with the coordinates */
         mesh->element_material = element_material;
         element_material = NULL;
@@ -387,6 +393,8 @@ modal_status inp_finish_materials(inp_reader *reader)
         for (int32_t i = 0; i < mesh->n_materials; i++) modal_free(&mesh->materials[i].name);
         modal_free(&mesh->materials);
         mesh->n_materials = 0;
+        MODAL_TRY(inp_leave_out(reader, MODAL_UNSUPPORTED_MATERIAL, reader->sections[0].at,
+                                "sections of which %lld elements get no material", (long long)n_without));
     }
 done:
     modal_free(&element_material);

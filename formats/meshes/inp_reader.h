@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What inp_lines.c (lines, included files), inp_sets.c (sets), inp_materials.c (materials, sections), inp_conditions.c and
- * inp.c (nodes, elements, the file) share: each of them calls those before it. */
+/* What inp_lines.c (lines, included files), inp_others.c (what is not supported), inp_sets.c (sets), inp_materials.c (materials, sections),
+ * inp_conditions.c and inp.c (nodes, elements, the file) share: each of them calls those before it. */
 #ifndef MODAL_FORMATS_INP_READER_H
 #define MODAL_FORMATS_INP_READER_H
 
@@ -80,11 +80,28 @@ typedef struct inp_file {
     modal_text before; /* where that one goes on */
 } inp_file;
 
+/* What the file asks for that is not supported: the text without its place, the first place, and how often. */
+typedef struct inp_other {
+    modal_unsupported kind;
+    char *text;
+    inp_place at;
+    int64_t n;
+} inp_other;
+
 /* How many elements are of a type. */
 typedef struct inp_count {
     char name[16];
     int64_t n;
 } inp_count;
+
+/* The steps so far, as far as one may stress the solid for a later one. */
+typedef struct inp_history {
+    int perturbation, nonlinear; /* of the step that is read now: PERTURBATION, NLGEOM */
+    int frequency;               /* 1: the step that is read now is of *FREQUENCY */
+    int is_loaded, is_nonlinear; /* an earlier step was of a static or dynamic analysis, of one with NLGEOM */
+    inp_place at;                /* of the first such step's analysis */
+    char name[48];
+} inp_history;
 
 typedef struct inp_reader {
     modal_text text; /* of the file that is read now */
@@ -118,8 +135,10 @@ typedef struct inp_reader {
     int64_t n_conditions, condition_capacity;
     char **turned; /* names of the sets of *TRANSFORM */
     int64_t n_turned, turned_capacity;
-    int64_t n_numbered_not_taken; /* nodes by number that mesh->not_taken tells as one text */
     int64_t n_steps, renewed_step; /* *STEP so far; the one whose OP=NEW has removed what came before */
+    inp_other *others;
+    int64_t n_others, other_capacity;
+    inp_history history;
 } inp_reader;
 
 /* ---- inp_lines.c ---- */
@@ -138,6 +157,8 @@ int inp_seek_line(inp_reader *reader);
 modal_status inp_read_keyword(inp_reader *reader, inp_keyword *keyword);
 /* Goes to the next data line; 0 at a keyword line or the end of the file. */
 int inp_data_line(inp_reader *reader);
+/* Goes to the next keyword line, or the end. */
+void inp_skip_data(inp_reader *reader);
 modal_status inp_end_line(modal_text *text);
 /* Whether they are the same but for blanks and case. */
 int inp_is(inp_word word, const char *name);
@@ -153,6 +174,18 @@ void inp_free_files(inp_reader *reader);
 modal_status inp_include(inp_reader *reader, inp_word path);
 /* Refuses parameters that nobody asked for. */
 modal_status inp_check_parameters(const inp_reader *reader, const inp_keyword *keyword);
+
+/* ---- inp_others.c ---- */
+
+/* Keeps "format ..." of a line as not supported; a text that is there is counted. */
+modal_status inp_leave_out(inp_reader *reader, modal_unsupported kind, inp_place at, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Any keyword that no other function reads, after its line: skips its data, and keeps it as not supported unless the solid moves the same
+ * without it. */
+modal_status inp_skip(inp_reader *reader, inp_keyword *keyword);
+/* At the end: texts of the mesh, with the places. */
+modal_status inp_finish_others(inp_reader *reader);
+void inp_free_others(inp_reader *reader);
 
 /* ---- inp_sets.c ---- */
 
@@ -187,11 +220,9 @@ void inp_free_materials(inp_reader *reader);
 
 /* ---- inp_conditions.c ---- */
 
-/* *BOUNDARY, *TRANSFORM after their keyword lines; and any other keyword, whose data are skipped: what constrains the
- * motion of nodes is remembered by name. */
+/* *BOUNDARY, *TRANSFORM after their keyword lines. */
 modal_status inp_read_boundary(inp_reader *reader, inp_keyword *keyword);
 modal_status inp_read_transform(inp_reader *reader, inp_keyword *keyword);
-modal_status inp_skip(inp_reader *reader, const inp_keyword *keyword);
 /* At the end, while the nodes' numbers are known: conditions of the mesh. */
 modal_status inp_finish_conditions(inp_reader *reader);
 void inp_free_conditions(inp_reader *reader);

@@ -221,8 +221,8 @@ static modal_status read_material(veg_reader *reader, const char *name, int64_t 
     modal_text_seek_token(text);
     MODAL_TRY(read_name(text, "type of the material", &token, &length));
     if (!modal_token_is_like(token, length, "ENU")) {
-        MODAL_TRY(modal_notes_add(&mesh->notes, text->err, "materials are not taken: material \"%s\" is of type %s, not ENU",
-                                  modal_quote(quoted, name, name_length), modal_quote(type, token, length)));
+        MODAL_TRY(modal_notes_add(&mesh->not_taken[MODAL_UNSUPPORTED_MATERIAL], text->err, "material \"%s\" is of type %s, not ENU (line %lld)",
+                                  modal_quote(quoted, name, name_length), modal_quote(type, token, length), (long long)text->line));
         reader->has_others = 1;
         while (modal_text_token(text, &token, &length)) continue; /* its constants */
         material.density = material.young = 1; /* of no use: none is kept */

@@ -270,7 +270,8 @@ static void take_parts(modal_volume_mesh *mesh, modal_volume_mesh *better)
     mesh->n_conditions = b.n_conditions, mesh->conditions = b.conditions;
     /* what the better one has not been given stays where it is */
     old.n_materials = 0, old.materials = NULL;
-    old.not_taken = (modal_notes){0}, old.notes = (modal_notes){0};
+    memset(old.not_taken, 0, sizeof old.not_taken);
+    old.notes = (modal_notes){0};
     *better = old;
 }
 

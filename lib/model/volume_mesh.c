@@ -48,7 +48,7 @@ void modal_volume_mesh_free(modal_volume_mesh *mesh)
         modal_free(&mesh->conditions[i].group.nodes);
     }
     modal_free(&mesh->conditions);
-    modal_notes_free(&mesh->not_taken);
+    for (int k = 0; k < MODAL_UNSUPPORTED_KINDS; k++) modal_notes_free(&mesh->not_taken[k]);
     modal_notes_free(&mesh->notes);
     modal_free(&mesh->nodes);
     modal_free(&mesh->node_tags);

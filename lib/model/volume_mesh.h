@@ -68,6 +68,17 @@ typedef enum modal_stiffness_rule {
                                         materials keep their volume as a whole */
 } modal_stiffness_rule;
 
+/* Kinds of what a file asks of a solid, or says of a material, and that is not supported. */
+typedef enum modal_unsupported {
+    MODAL_UNSUPPORTED_BOUNDARY = 0, /* lines of *BOUNDARY */
+    MODAL_UNSUPPORTED_CONSTRAINTS,  /* ties, equations, contact ... */
+    MODAL_UNSUPPORTED_ELEMENTS,     /* springs, masses, shells, beams ... */
+    MODAL_UNSUPPORTED_PRELOAD,      /* what stresses the solid before it vibrates */
+    MODAL_UNSUPPORTED_MATERIAL,     /* plasticity, viscosity, fibres ... */
+    MODAL_UNSUPPORTED_KEYWORDS,     /* whose meaning is not known */
+    MODAL_UNSUPPORTED_KINDS
+} modal_unsupported;
+
 /* What a deck says of its HEX8: bits. */
 enum { MODAL_HEX8_SAID_PLAIN = 1, MODAL_HEX8_SAID_INCOMPATIBLE = 2 };
 
@@ -93,7 +104,7 @@ typedef struct modal_volume_mesh {
     int materials_in_mesh_units; /* 1: in the consistent system of the coordinates' unit (units.h), 0: in SI */
     int32_t n_conditions;
     modal_condition *conditions; /* [n_conditions], or NULL; who holds the nodes is the caller's to decide */
-    modal_notes not_taken; /* what else the file says of the motion of its nodes */
+    modal_notes not_taken[MODAL_UNSUPPORTED_KINDS]; /* what else the file asks for and the solid would move otherwise with */
     modal_notes notes;     /* what the reader left out or assumed otherwise */
 } modal_volume_mesh;
 

@@ -31,7 +31,7 @@ def write(*lines):
 
 def held(mesh="m.inp", *options):
     """{number of the node: components}, and what was said."""
-    said = run("modalpack", mesh, "b.h5", "-f", "--modes", 1, *options)
+    said = run("modalpack", mesh, "b.h5", "-f", "--modes", 1, "--ignore", "all", *options)
     with h5py.File("b.h5") as f:
         volume = f["shapes/0000/volume"]
         numbers = volume["node_tags"][:]
@@ -46,6 +46,11 @@ def each(nodes, components):
     return dict.fromkeys(nodes, components)
 
 
+def at(k):
+    """The place of the k-th line of a case."""
+    return f"line {len(MODEL) + k}"
+
+
 # lines, what is held, texts that are said
 CASES = [
     (["*BOUNDARY", "LEFT, 1, 3"], each(LEFT, 7), ["*BOUNDARY holds Left in xyz, 4 nodes", "4 nodes held, 0 of them in part"]),
@@ -58,15 +63,15 @@ CASES = [
     (["*STEP", "*STATIC", "*BOUNDARY, OP=MOD", "LEFT, 1, 3", "*END STEP"], each(LEFT, 7), []),
     (["*BOUNDARY", "RIGHT, 1, 3", "*STEP", "*BOUNDARY, OP=NEW", "LEFT, 1", "*BOUNDARY, OP=NEW", "LEFT, 2, 3"], each(LEFT, 7), []),
     (["*BOUNDARY", "LEFT, 1, 3", "RIGHT, 3, 3, 0.5"], each(LEFT, 7),
-     ["warning: m.inp: is not taken, *BOUNDARY of RIGHT: 3 to 3, a value of 0.5"]),
+     [f"warning: m.inp: ignored, boundary: *BOUNDARY of RIGHT: 3 to 3, a value of 0.5 ({at(3)})"]),
     (["*BOUNDARY", "1, 1, 3", "3, 3, 3, -1", "6, 3, 3, -1", "9, 3, 3, -1", "2, 11"], {1: 7},
-     ["is not taken, *BOUNDARY of node 3: 3 to 3, a value of -1", "of nodes by number, as of the first: 3 more"]),
+     [f"boundary: *BOUNDARY of nodes by number: 3 to 3, a value of -1 ({at(3)} and 2 more); *BOUNDARY of nodes by number: degree of freedom 11 ({at(6)})"]),
     (["*BOUNDARY", "LEFT, 1, 3", "*EQUATION", "2", "3, 1, 1., 6, 1, -1.", "*MPC", "BEAM, 3, 6"], each(LEFT, 7),
-     ["is not taken, *EQUATION", "is not taken, *MPC"]),
+     [f"ignored, constraints: *EQUATION ({at(3)}); *MPC ({at(6)})"]),
     (["*BOUNDARY, SUBMODEL", "LEFT, 1, 3", "*BOUNDARY", "LEFT, NOWARP"], {},
-     ["is not taken, *BOUNDARY, SUBMODEL", "is not taken, *BOUNDARY of LEFT: NOWARP"]),
+     [f"ignored, boundary: *BOUNDARY, SUBMODEL ({at(1)}); *BOUNDARY of LEFT: NOWARP ({at(4)})"]),
     (["*TRANSFORM, NSET=LEFT, TYPE=C", "0,0,0,0,0,1", "*BOUNDARY", "LEFT, 1, 1", "RIGHT, 1, 3"], each(RIGHT, 7),
-     ["is not taken, *BOUNDARY of Left: along axes of *TRANSFORM"]),
+     ["ignored, boundary: *BOUNDARY of Left: along axes of *TRANSFORM"]),
     (["*TRANSFORM, NSET=LEFT, TYPE=C", "0,0,0,0,0,1", "*BOUNDARY", "LEFT, 1, 3"], each(LEFT, 7), []),
     (["*BOUNDARY", "NONE, 1, 3"], {}, []),
     (["*BOUNDARY"], {}, []),
@@ -77,7 +82,13 @@ for lines, nodes, texts in CASES:
     assert found == nodes, (lines, found, nodes)
     for text in texts:
         assert text in said, (lines, text, said)
-    assert ("is not taken" in said) == any("is not taken" in text for text in texts), (lines, said)
+    kinds = {kind for kind in ("boundary", "constraints") if f"ignored, {kind}: " in said}
+    assert ("boundary" in kinds) == any("boundary" in text for text in texts) and ("ignored" in said) == bool(kinds), (lines, said)
+    if kinds:  # an error without --ignore, also of a conversion
+        for tool, target in (("modalpack", "o.h5"), ("modalmesh", "o.msh")):
+            refused = run(tool, "m.inp", target, "-q", code=3)
+            assert f" (--ignore {','.join(sorted(kinds))} continues without)" in refused and refused.count("\n") == 1, refused
+            assert not os.path.exists(target), refused
     assert held("m.inp", "--free")[0] == {}, lines
     assert held("m.inp", "--fixed", "RIGHT@x")[0] == each(RIGHT, 1), lines
 

@@ -142,7 +142,7 @@ static void test_medit_and_vega(void **state)
     mesh = parse("*VERTICES\n4 3 0 0\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n*ELEMENTS\nTET\n1 4 0\n1 1 2 3 4\n*MATERIAL soft\n"
                  "MOONEYRIVLIN, 1000, 1, 2, 3\n*REGION\nallElements, soft\n", "a.veg");
     assert_true(mesh.n_materials == 0 && mesh.element_material[0] == -1);
-    assert_true(has_note(&mesh.notes, "materials are not taken: material \"soft\" is of type MOONEYRIVLIN, not ENU"));
+    assert_true(has_note(&mesh.not_taken[MODAL_UNSUPPORTED_MATERIAL], "material \"soft\" is of type MOONEYRIVLIN, not ENU (line 12)"));
     modal_volume_mesh_free(&mesh);
     int64_t *numbers, count = -1;
     assert_int_equal(modal_bou_parse("# none\n", 7, "a.bou", &numbers, &count, NULL), MODAL_OK);
@@ -216,7 +216,8 @@ static void test_inp_left_out(void **state)
     assert_true(has_note(&mesh.notes, "elements that are no solids are left out, 3: 2 SPRINGA, 1 DCOUP3D"));
     assert_true(has_note(&mesh.notes, "elements with more nodes than their type has, 1: the first ones are taken"));
     assert_true(has_note(&mesh.notes, "sets and conditions name nodes that are not there, 2: left out, the first is 99"));
-    assert_true(has_note(&mesh.not_taken, "*SPRING") && has_note(&mesh.not_taken, "*TIE"));
+    assert_true(has_note(&mesh.not_taken[MODAL_UNSUPPORTED_ELEMENTS], "*SPRING (line 16)") &&
+                has_note(&mesh.not_taken[MODAL_UNSUPPORTED_CONSTRAINTS], "*TIE (line 19)"));
     modal_volume_mesh_free(&mesh);
     refuse(DECK "*ELEMENT, TYPE=C3D15\n1, 1, 2, 3\n", "a.inp",
            "a.inp:6: *ELEMENT: type C3D15 is not supported, only solids of 4, 5, 6, 8, 10 and 20 nodes");
@@ -264,7 +265,9 @@ static void test_inp_materials(void **state)
     modal_volume_mesh_free(&mesh);
     snprintf(text, sizeof text, "%s*MATERIAL, NAME=M\n*ELASTIC, TYPE=ANISO\n1,\n*DENSITY\n7.\n*SOLID SECTION, ELSET=E, MATERIAL=M\n", head);
     mesh = parse(text, "a.inp");
-    assert_true(mesh.n_materials == 0 && has_note(&mesh.notes, "materials are not taken: \"M\" has a type of *ELASTIC that is not taken"));
+    assert_true(mesh.n_materials == 0 &&
+                has_note(&mesh.not_taken[MODAL_UNSUPPORTED_MATERIAL],
+                         "material \"M\" has another type of *ELASTIC than ISO, ORTHO and ENGINEERING CONSTANTS (line 13)"));
     modal_volume_mesh_free(&mesh);
 }
 

@@ -14,6 +14,7 @@ modal_status tool_solid_options(const tool_arguments *a, const char *mesh_path, 
     modal_status status = MODAL_OK;
     *r = (tool_solid_request){.mesh_path = mesh_path, .materials_path = tool_value(a, "materials")};
     MODAL_TRY(tool_units_read(a, &r->units, err));
+    MODAL_TRY(tool_ignore_read(a, &r->ignored, err));
     if (tool_count(a, "free") && tool_count(a, "fixed"))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--free and --fixed: give one of them");
     int given = tool_count(a, "young") + tool_count(a, "poisson") + tool_count(a, "density");
@@ -54,6 +55,17 @@ static modal_status say_mass(tool *t, const tool_solid_request *r, const modal_v
 done:
     modal_rule_table_free(&rules);
     return status;
+}
+
+/* What the file asks for and options replace is no matter: they clear it. */
+static modal_status ignore(tool *t, const tool_solid_request *r, modal_volume_mesh *mesh, int32_t n_own, modal_error *err)
+{
+    int own_materials = 0; /* an element has one of the file's */
+    for (int64_t e = 0; e < mesh->n_elements; e++) own_materials |= mesh->element_material[e] >= 0 && mesh->element_material[e] < n_own;
+    if (tool_count(&t->arguments, "fixed") || tool_count(&t->arguments, "free"))
+        modal_notes_free(&mesh->not_taken[MODAL_UNSUPPORTED_BOUNDARY]);
+    if (!own_materials) modal_notes_free(&mesh->not_taken[MODAL_UNSUPPORTED_MATERIAL]);
+    return tool_ignore(t, r->mesh_path, mesh->not_taken, r->ignored, err);
 }
 
 /* A surface or a geometry has no elements: the error says what makes them, unless the file cannot be read at all. */
@@ -104,6 +116,7 @@ modal_status tool_solid_read(tool *t, const tool_solid_request *r, modal_solid *
               (long long)mesh->n_elements, summary.volume);
     tool_say_box(t, r->mesh_path, &r->units, 0, summary.box_min, summary.box_max);
     MODAL_TRY(tool_assign_materials(t, r, mesh, &n_own, err));
+    MODAL_TRY(ignore(t, r, mesh, n_own, err));
     tool_doubt_materials(t, r->mesh_path, mesh->n_materials, mesh->materials, n_own < n_in_mesh_units ? n_own : n_in_mesh_units, &r->units);
     MODAL_TRY(say_mass(t, r, mesh, &summary, err));
     MODAL_TRY(tool_fix_nodes(t, r, solid, err));

@@ -5,6 +5,7 @@
 #define TOOLS_COMMON_SOLID_H
 
 #include "lib/model/basis.h"
+#include "tools/common/ignore.h"
 #include "tools/common/tool.h"
 #include "tools/common/units.h"
 
@@ -37,12 +38,14 @@ typedef struct tool_solid_request {
     int has_material;           /* these three are given */
     const char *materials_path; /* --materials, or NULL */
     int bodies_apart;           /* 1: bodies that do not touch are nothing to warn of */
+    unsigned ignored;           /* kinds of what is not supported, bits (ignore.h) */
 } tool_solid_request;
 
-/* Reads TOOL_OPTIONS_MATERIAL, TOOL_OPTIONS_FIXED and TOOL_OPTIONS_UNITS. */
+/* Reads TOOL_OPTIONS_MATERIAL, TOOL_OPTIONS_FIXED, TOOL_OPTIONS_UNITS and TOOL_OPTION_IGNORE. */
 modal_status tool_solid_options(const tool_arguments *arguments, const char *mesh_path, tool_solid_request *r, modal_error *err);
 
-/* Reads the mesh, says what was found, gives it materials and fixed nodes. `solid` is zeroed before. */
+/* Reads the mesh, says what was found, gives it materials and fixed nodes. `solid` is zeroed before. MODAL_ERROR_INPUT also where the
+ * file asks for what is not supported and --ignore does not name. */
 modal_status tool_solid_read(tool *t, const tool_solid_request *r, modal_solid *solid, modal_error *err);
 
 /* Materials: the mesh file's own, then the plain options for all, then --materials, then --material. *n_own: so many of the file's own are left,

@@ -184,8 +184,6 @@ static void hold_conditions(tool *t, const tool_solid_request *r, const modal_vo
         for (int64_t i = 0; i < condition->group.n_nodes && !given && !free; i++)
             held[condition->group.nodes[i]] |= condition->components;
     }
-    for (int32_t i = 0; i < mesh->not_taken.n; i++)
-        tool_warn(t, "%s: is not taken, %s", r->mesh_path, mesh->not_taken.texts[i]);
 }
 
 /* solid->fixed_nodes and _components from the mesh file's conditions, or the --fixed options. */

@@ -214,6 +214,9 @@ modal_status tool_assign_materials(tool *t, const tool_solid_request *r, modal_v
         MODAL_TRY(assign_group(mesh, "--material", text, (size_t)(equals - text),
                                mesh->n_materials - 1, taken, err));
     }
+    if (mesh->n_materials == 0 && mesh->not_taken[MODAL_UNSUPPORTED_MATERIAL].n > 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: not supported: %s; give --material NAME (--material list has them), or --young, --poisson and "
+                   "--density, or --materials", r->mesh_path, mesh->not_taken[MODAL_UNSUPPORTED_MATERIAL].texts[0]);
     if (mesh->n_materials == 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE,
                    "%s: no material in the file; give --material NAME (--material list has them), or --young, --poisson and --density, "

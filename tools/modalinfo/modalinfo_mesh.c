@@ -14,6 +14,7 @@
 #include "lib/mesh/measure.h"
 #include "lib/mesh/quality.h"
 #include "lib/mesh/surface_check.h"
+#include "tools/common/ignore.h"
 #include "tools/common/units.h"
 #include "tools/modalinfo/modalinfo.h"
 
@@ -147,7 +148,10 @@ static void describe_conditions(const modal_volume_mesh *mesh, json_t *to)
         json_array_append_new(held, json_pack("{s:o, s:I, s:s}", "set", c->group.name ? modal_json_string(c->group.name) : json_null(),
                                               "nodes", (json_int_t)c->group.n_nodes, "components", axes));
     }
-    for (int32_t i = 0; i < mesh->not_taken.n; i++) json_array_append_new(others, modal_json_string(mesh->not_taken.texts[i]));
+    for (int k = 0; k < MODAL_UNSUPPORTED_KINDS; k++)
+        for (int32_t i = 0; i < mesh->not_taken[k].n; i++)
+            json_array_append_new(others, json_pack("{s:s, s:o}", "kind", tool_unsupported_names[k], "text",
+                                                    modal_json_string(mesh->not_taken[k].texts[i])));
     set(to, "held", held);
     set(to, "not_taken", others);
 }
@@ -375,8 +379,8 @@ void modalinfo_print_mesh(FILE *to, const json_t *j)
         fprintf(to, ": %lld nodes, %s\n", integer(one, "nodes"), json_string_value(json_object_get(one, "components")));
     }
     json_array_foreach (json_object_get(j, "not_taken"), i, one) {
-        fprintf(to, "%-22s", i == 0 ? "not taken" : "");
-        tool_put_text(to, json_string_value(one));
+        fprintf(to, "%-22s%s: ", i == 0 ? "not taken" : "", json_string_value(json_object_get(one, "kind")));
+        tool_put_text(to, json_string_value(json_object_get(one, "text")));
         fputc('\n', to);
     }
     put_groups(to, json_object_get(j, "groups"));

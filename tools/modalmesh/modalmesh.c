@@ -23,6 +23,7 @@
 #include "lib/mesh/shells.h"
 #include "tools/common/commit.h"
 #include "tools/common/files.h"
+#include "tools/common/ignore.h"
 #include "tools/common/output.h"
 #include "tools/common/tool.h"
 #include "tools/common/units.h"
@@ -61,6 +62,7 @@ static const tool_option options[] = {
     {"time-limit", 0, "S", "600", "Most seconds that the meshing library may take.", 0},
     {"materials-out", 0, "FILE.json", NULL,
      "Write the materials of a volume mesh, which OUT.msh cannot hold, for modalpack --materials.", TOOL_WRITES},
+    TOOL_OPTION_IGNORE,
     {"text", 0, NULL, NULL, "Write the .msh file as text.", 0},
     TOOL_OPTION_FORCE,
     TOOL_OPTION_THREADS,
@@ -111,6 +113,7 @@ typedef struct request {
     double wrap; /* m, 0: no */
     double improve_distance; /* m, < 0: the usual one */
     int repair, improve, check, threads;
+    unsigned ignored; /* kinds of what is not supported, bits (ignore.h) */
 } request;
 
 static input_kind find_kind(const char *path)
@@ -187,6 +190,12 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
     r->materials = tool_value(a, "materials-out");
     if (r->materials && (r->kind != VOLUME || !r->output))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--materials-out: needs a volume mesh and OUT.msh, %s", r->input);
+    MODAL_TRY(tool_ignore_read(a, &r->ignored, err));
+    if (tool_count(a, "ignore") && r->kind != VOLUME)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--ignore: is for volume meshes, %s", r->input);
+    /* OUT has no materials, and --check is a report of the mesh */
+    if (!r->materials) r->ignored |= 1u << MODAL_UNSUPPORTED_MATERIAL;
+    if (!r->output) r->ignored = ~0u;
 done:
     return status;
 }
@@ -331,6 +340,7 @@ static modal_status make_mesh(tool *t, request *r, modal_volume_mesh *mesh, int 
         start = tool_seconds();
         MODAL_TRY(modal_mesh_read(r->input, mesh, err));
         tool_warn_notes(t, r->input, &mesh->notes);
+        MODAL_TRY(tool_ignore(t, r->input, mesh->not_taken, r->ignored, err));
         const int32_t n_in_mesh_units = tool_mesh_to_metres(t, r->input, &r->units, mesh);
         tool_doubt_materials(t, r->input, mesh->n_materials, mesh->materials, n_in_mesh_units, &r->units);
         tool_stage(t, "read mesh", tool_seconds() - start, -1);

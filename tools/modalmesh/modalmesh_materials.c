@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modalmesh: what Gmsh's format has not. The materials of a mesh become the file that modalpack --materials reads
  * (formats/materials.md), its conditions groups. */
-#include <assert.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +100,6 @@ modal_status modalmesh_keep_conditions(tool *t, modal_volume_mesh *mesh, modal_e
 {
     modal_status status = MODAL_OK;
     uint8_t *held = NULL;
-    for (int32_t i = 0; i < mesh->not_taken.n; i++) tool_warn(t, "is not kept, %s", mesh->not_taken.texts[i]);
     if (mesh->n_conditions == 0) goto done;
     MODAL_TRY(modal_alloc_zero(&held, mesh->n_nodes, 1, "conditions", err));
     for (int32_t c = 0; c < mesh->n_conditions; c++)
@@ -140,6 +138,35 @@ static void put_number(FILE *file, const char *key, double value)
     fprintf(file, "\"%s\": %.*s", key, (int)(modal_put_double(text, value) - text), text);
 }
 
+static void put_numbers(FILE *file, const char *key, const double *values, int n)
+{
+    char text[MODAL_NUMBER_TEXT];
+    fprintf(file, "%s%s%s[", *key ? "\"" : "", key, *key ? "\": " : "");
+    for (int k = 0; k < n; k++) fprintf(file, "%s%.*s", k > 0 ? ", " : "", (int)(modal_put_double(text, values[k]) - text), text);
+    fputs("]", file);
+}
+
+/* What a material has beside its density. */
+static void put_elasticity(FILE *file, const modal_material *m)
+{
+    if (m->kind == MODAL_MATERIAL_ISOTROPIC) {
+        put_number(file, "young", m->young);
+        fputs(", ", file);
+        put_number(file, "poisson", m->poisson);
+        return;
+    }
+    put_numbers(file, "young", m->orthotropic, 3);
+    fputs(", ", file);
+    put_numbers(file, "poisson", m->orthotropic + 3, 3);
+    fputs(", ", file);
+    put_numbers(file, "shear", m->orthotropic + 6, 3);
+    fputs(", \"axes\": [", file);
+    put_numbers(file, "", m->axes, 3);
+    fputs(", ", file);
+    put_numbers(file, "", m->axes + 3, 3);
+    fputs("]", file);
+}
+
 modal_status modalmesh_write_materials(FILE *file, modal_volume_mesh *mesh, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -147,13 +174,10 @@ modal_status modalmesh_write_materials(FILE *file, modal_volume_mesh *mesh, moda
     fputs("{\n    \"materials\": {", file);
     for (int32_t i = 0; i < mesh->n_materials; i++) {
         const modal_material *m = &mesh->materials[i];
-        assert(m->kind == MODAL_MATERIAL_ISOTROPIC); /* no format of meshes has others */
         fputs(i > 0 ? ",\n        " : "\n        ", file);
         MODAL_TRY(put_text(file, m->name, 0, err));
         fputs(": {", file);
-        put_number(file, "young", m->young);
-        fputs(", ", file);
-        put_number(file, "poisson", m->poisson);
+        put_elasticity(file, m);
         fputs(", ", file);
         put_number(file, "density", m->density);
         fputc('}', file);

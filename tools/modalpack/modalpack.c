@@ -25,6 +25,7 @@ static const tool_option options[] = {
      TOOL_FIRST},
     TOOL_OPTIONS_MATERIAL,
     TOOL_OPTIONS_FIXED,
+    TOOL_OPTION_IGNORE,
     {"surface", 0, "FINE", NULL,
      "Deform this finer surface, embedded in the solid, instead of the solid's own boundary: "
      ".obj, .stl, .ply or .off. With several meshes: one for each, in their order.", TOOL_REPEATABLE | TOOL_READS | TOOL_FIRST},

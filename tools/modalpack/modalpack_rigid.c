@@ -13,8 +13,8 @@
 
 modal_status modalpack_check_rigid(const tool_arguments *a, const modalpack_request *r, modal_error *err)
 {
-    static const char *const of_solids[] = {"modes", "derivatives", "young", "poisson", "material", "materials", "fixed", "free", "surface",
-                                            "mass", "snapshots", "energy", "import", "reduced-forces", "left-out", "shapes", "sturm",
+    static const char *const of_solids[] = {"modes", "derivatives", "young", "poisson", "material", "materials", "fixed", "free", "ignore",
+                                            "surface", "mass", "snapshots", "energy", "import", "reduced-forces", "left-out", "shapes", "sturm",
                                             "factor", "volume-modes"};
     modal_status status = MODAL_OK;
     for (size_t i = 0; i < sizeof of_solids / sizeof *of_solids; i++)

@@ -10,6 +10,7 @@
 #include "lib/mesh/boundary.h"
 #include "lib/mesh/layers.h"
 #include "lib/mesh/measure.h"
+#include "lib/model/material.h"
 #include "lib/shape/shape_surface.h"
 #include "tools/modalpack/modalpack.h"
 
@@ -95,10 +96,34 @@ static void choose_rule(tool *t, const modalpack_request *r, modal_volume_mesh *
     json_object_set_new(t->report, "hex8", json_string(mesh->stiffness_rule == MODAL_STIFFNESS_PLAIN ? "plain" : "incompatible"));
 }
 
+/* What materials say beyond linear elasticity: no modes and no reduced forces have it. */
+static modal_status refuse_laws(tool *t, const modalpack_request *r, const modal_volume_mesh *mesh, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_notes all[MODAL_UNSUPPORTED_KINDS] = {0}, *notes = &all[MODAL_UNSUPPORTED_MATERIAL];
+    for (int32_t m = 0; m < mesh->n_materials; m++) {
+        const modal_material *material = &mesh->materials[m];
+        int64_t e = 0;
+        while (e < mesh->n_elements && mesh->element_material[e] != m) e++;
+        if (e == mesh->n_elements) continue;
+        if (material->fibre_stiffness > 0) MODAL_TRY(modal_notes_add(notes, err, "fibres of material \"%.100s\"", material->name));
+        if (material->isochoric.n + material->volumetric.n > 0)
+            MODAL_TRY(modal_notes_add(notes, err, "Prony terms of material \"%.100s\"", material->name));
+        if (r->reduced_forces && material->law > 0 && strcmp(modal_material_law_names[material->law], "stvk") != 0)
+            MODAL_TRY(modal_notes_add(notes, err, "law %s of material \"%.100s\", --reduced-forces are of stvk",
+                                      modal_material_law_names[material->law], material->name));
+    }
+    MODAL_TRY(tool_ignore(t, r->input.materials_path, all, r->input.ignored, err));
+done:
+    modal_notes_free(notes);
+    return status;
+}
+
 modal_status modalpack_read_solid(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err)
 {
     modal_status status = MODAL_OK;
     MODAL_TRY(tool_solid_read(t, &r->input, &shape->solid, err));
+    MODAL_TRY(refuse_laws(t, r, &shape->solid.mesh, err));
     choose_rule(t, r, &shape->solid.mesh);
     warn_of_locking(t, &shape->solid.mesh);
 done:

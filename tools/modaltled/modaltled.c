@@ -14,6 +14,7 @@ static const tool_option options[] = {
      "What moves the solid, for how long, in which steps (JSON, formats/solid_scene.md). Required.", TOOL_READS | TOOL_FIRST},
     TOOL_OPTIONS_MATERIAL,
     TOOL_OPTIONS_FIXED,
+    TOOL_OPTION_IGNORE,
     TOOL_OPTIONS_UNITS("of MESH."),
     {"arithmetic", 0, "float32|float64", "float32",
      "What forces and displacements are computed and stored in; float32 keeps what is lost when a small increment is added.",

@@ -19,6 +19,7 @@
 #include "lib/mesh/units.h"
 #include "tools/common/commit.h"
 #include "tools/common/files.h"
+#include "tools/common/ignore.h"
 #include "tools/common/units.h"
 #include "tools/modaltools/modaltools.h"
 
@@ -36,6 +37,7 @@ const tool_option modaltools_options[] = {
      TOOL_REPEATABLE | TOOL_FIRST},
     {"up", 0, "y|z", "y", "The axis that points upwards.", TOOL_FIRST},
     TOOL_OPTIONS_UNITS("of INPUT."),
+    TOOL_OPTION_IGNORE,
     {"look", 0, "FILE", NULL,
      "Materials and images, as modalview and modaldeform take them: INPUT itself, where it is an .obj with a .mtl.",
      TOOL_READS | TOOL_FIRST},
@@ -74,7 +76,7 @@ typedef struct quick {
     tool_units units;
     int up, is_page, force;
     double low[3], high[3]; /* m, of the mesh */
-    int has_materials, is_held; /* the mesh says so */
+    int has_materials, is_held; /* the mesh says so, also in materials that are not supported */
     modal_basis basis;          /* its modes */
     modaltools_chain chain;
     int failed;
@@ -95,6 +97,7 @@ static modal_status read_request(quick *q, modal_error *err)
     const tool_arguments *a = &q->t->arguments;
     static const char *const motions[] = {"shake", "drop", "modes"};
     struct stat info;
+    unsigned ignored;
     q->input = a->operands[0];
     q->output = a->operands[1];
     q->material = tool_value(a, "material");
@@ -111,6 +114,8 @@ static modal_status read_request(quick *q, modal_error *err)
     if (strcmp(up, "y") != 0 && strcmp(up, "z") != 0) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--up: must be y or z, %s", up);
     q->up = *up - 'x';
     MODAL_TRY(tool_units_read(a, &q->units, err));
+    MODAL_TRY(tool_ignore_read(a, &ignored, err));
+    if (tool_count(a, "ignore") && q->kind != MESH) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--ignore: is for volume meshes, %s", q->input);
     const char *dot = strrchr(q->output, '.');
     q->is_page = dot && (strcasecmp(dot, ".html") == 0 || strcasecmp(dot, ".htm") == 0);
     if (q->is_page && q->format) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--format: is for a folder, %s", q->output);
@@ -197,7 +202,8 @@ static modal_status look_at_mesh(quick *q, modal_error *err)
     }
     q->has_materials = mesh.n_materials > 0;
     for (int64_t e = 0; e < mesh.n_elements; e++) q->has_materials &= mesh.element_material[e] >= 0;
-    q->is_held = mesh.n_conditions > 0;
+    q->has_materials |= mesh.not_taken[MODAL_UNSUPPORTED_MATERIAL].n > 0;
+    q->is_held = mesh.n_conditions > 0 || mesh.not_taken[MODAL_UNSUPPORTED_BOUNDARY].n > 0;
 done:
     modal_volume_mesh_free(&mesh);
     return status;
@@ -217,6 +223,10 @@ static modal_status pack(quick *q, modal_error *err)
         ADD("%s", q->material ? q->material : "rubber");
     }
     if (q->kind == MESH) MODAL_TRY(add_units(q, &command, err));
+    if (q->kind == MESH && tool_count(&q->t->arguments, "ignore")) {
+        ADD("--ignore");
+        ADD("%s", tool_value(&q->t->arguments, "ignore"));
+    }
     for (int i = 0; i < n_fixed; i++) {
         ADD("--fixed");
         ADD("%s", tool_value_at(&q->t->arguments, "fixed", i));
