@@ -296,6 +296,19 @@ done:
     return status;
 }
 
+static modal_status read_gradients(const modal_json_place *root, int *centre)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place member;
+    const char *text;
+    if (!modal_json_member(root, "hex8_gradients", &member)) return MODAL_OK;
+    MODAL_TRY(modal_json_text(&member, &text));
+    *centre = strcmp(text, "centre") == 0;
+    if (!*centre && strcmp(text, "mean") != 0) status = modal_json_wrong(&member, "none of \"mean\", \"centre\"");
+done:
+    return status;
+}
+
 static modal_status read_gravity(reader *r, const modal_json_place *place)
 {
     modal_status status = MODAL_OK;
@@ -331,12 +344,13 @@ static modal_status read_root(reader *r, const modal_json_place *root)
     modal_solid_scene *s = r->scene;
     modal_json_place member;
     MODAL_TRY(modal_json_object(root, "step steps duration fps every at_steps until accuracy mass_scaling model models "
-                                      "nodal_pressure hourglass damping gravity forces pressures displacements contacts probes"));
+                                      "nodal_pressure hex8_gradients hourglass damping gravity forces pressures displacements contacts probes"));
     MODAL_TRY(read_until(root, s));
     MODAL_TRY(read_time(root, s));
     MODAL_TRY(read_mass_scaling(root, s));
     MODAL_TRY(read_models(root, s));
     MODAL_TRY(read_flag(root, "nodal_pressure", &s->nodal_pressure));
+    MODAL_TRY(read_gradients(root, &s->hex8_centre));
     MODAL_TRY(modal_json_optional_number(root, "hourglass", 0, 1, "1", &s->hourglass));
     if (modal_json_member(root, "damping", &member)) {
         MODAL_TRY(modal_json_object(&member, "alpha"));

@@ -58,7 +58,7 @@ static void put_shape(const modal_tled_lanes *l, int64_t block, int lane, int64_
             {1, -1, 1, -1, 1, -1, 1, -1}, {1, 1, -1, -1, -1, -1, 1, 1}, {1, -1, -1, 1, -1, 1, 1, -1}, {-1, 1, -1, 1, 1, -1, 1, -1}};
         const int32_t *corners = s->hexahedra + 8 * (e - s->n_tetrahedra);
         modal_tled_hexahedron shape;
-        modal_tled_hexahedron_shape(s->nodes, corners, &shape);
+        modal_tled_hexahedron_shape(s->nodes, corners, s->centre, &shape);
         memcpy(rows, shape.gradients, sizeof shape.gradients);
         rows[24] = there ? shape.weight : 0;
         rows[25] = there ? shape.sum : 0;

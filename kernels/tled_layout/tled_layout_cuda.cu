@@ -308,13 +308,14 @@ template <class R> modal_status put_elements(Layout<R> *l, modal_stream *stream,
             lane_materials.at[k] = p->elements[k] < 0 ? 0 : s->material[p->elements[k]];
         MODAL_TRY(put(l, &t->lane_materials, lane_materials.at, p->n_elements, "materials of elements", stream, err));
     }
+    t->third = s->centre ? 0 : (R)(1.0 / 3);
     if (s->n_hexahedra > 0) {
         MODAL_TRY(stiffness.make(p->n_elements, err));
         for (int64_t k = 0; k < p->n_elements; k++) {
             const int64_t e = p->elements[k];
             modal_tled_hexahedron shape;
             if (e < s->n_tetrahedra) continue;
-            modal_tled_hexahedron_shape(s->nodes, s->hexahedra + 8 * (e - s->n_tetrahedra), &shape);
+            modal_tled_hexahedron_shape(s->nodes, s->hexahedra + 8 * (e - s->n_tetrahedra), s->centre, &shape);
             stiffness.at[k] = (R)(s->materials[s->material[e]].hourglass * shape.sum);
         }
         MODAL_TRY(put(l, &t->stiffness, stiffness.at, p->n_elements, "hourglass control", stream, err));
@@ -348,13 +349,14 @@ template <class R> modal_status put_stiff(Layout<R> *l, modal_stream *stream, mo
             modal_tled_tetrahedron_shape(s->nodes, own, g + 1);
             for (int k = 3; k < 12; k++) g[0][k % 3] -= g[k / 3][k % 3];
         } else {
-            modal_tled_hexahedron_shape(s->nodes, own, &shape);
+            modal_tled_hexahedron_shape(s->nodes, own, s->centre, &shape);
             memcpy(g, shape.gradients, sizeof g);
         }
         const double value =
             s->stiffness[e] * modal_tled_measure(&s->materials[s->material[e]], none, s->fibres ? s->fibres + 3 * e : nullptr, n, g);
         for (int a = 0; a < n; a++) sums.at[own[a]] += value, largest = sums.at[own[a]] > largest ? sums.at[own[a]] : largest;
     }
+    t->third = s->centre ? 0 : 1.0 / 3;
     t->scale = largest > 0 ? 0x1p36 / largest : 1; // 2^7 times as stiff still fits
     t->n_nodes = s->n_nodes, t->n_tetrahedra = s->n_tetrahedra, t->n_hexahedra = s->n_hexahedra;
     MODAL_TRY(put(l, &t->corners, corners.at, 4 * s->n_tetrahedra + 8 * s->n_hexahedra, "stiffness", stream, err));

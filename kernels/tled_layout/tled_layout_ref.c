@@ -49,7 +49,7 @@ modal_status modal_tled_layout_ref(const modal_tled_layout_task *task, modal_str
             modal_tled_tetrahedron_shape(s->nodes, s->tetrahedra + 4 * e, r->tetrahedra[e].gradients);
 #pragma omp parallel for schedule(static)
     for (int64_t e = 0; e < s->n_hexahedra; e++)
-        modal_tled_hexahedron_shape(s->nodes, s->hexahedra + 8 * e, &r->hexahedra[e]);
+        modal_tled_hexahedron_shape(s->nodes, s->hexahedra + 8 * e, s->centre, &r->hexahedra[e]);
     *task->layout = &r->head;
     r = NULL;
 done:

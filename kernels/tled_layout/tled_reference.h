@@ -27,10 +27,10 @@ static inline const int32_t *modal_tled_corners(const modal_tled_solid *solid, i
     return e < solid->n_tetrahedra ? solid->tetrahedra + 4 * e : solid->hexahedra + 8 * (e - solid->n_tetrahedra);
 }
 
-/* H of element e (at a hexahedron's centre) of displacements u [n_nodes, 3]. */
+/* H of element e of displacements u [n_nodes, 3]. */
 void modal_tled_reference_gradient(const modal_tled_reference *reference, int64_t e, const double *u, double h[9]);
 
-/* Gradients of its corners' shape functions (at a hexahedron's centre); returns how many. */
+/* Gradients of its corners' shape functions (of a hexahedron their means, or at its centre); returns how many. */
 int modal_tled_reference_gradients(const modal_tled_reference *reference, int64_t e, double gradients[8][3]);
 
 /* Nodal pressures of displacements u into reference->pressures, Pa; nothing where no element averages. */

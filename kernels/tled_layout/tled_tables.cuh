@@ -65,6 +65,7 @@ template <class R> struct Tables {
     const int32_t *elements;
     const int32_t *lane_materials; // as elements, where there is more than one material
     const R *stiffness;            // as elements, of hexahedra: of hourglass control, N/m
+    R third;                       // of hexahedra: tled_hexahedron.h
     const Material<R> *materials;
     Material<R> of_tetrahedra;     // the only one of a solid, with volume / det = 1/6
     const Vector4<R> *rest;        // [n_nodes] X and 1 / m; 0 for 1 / m: held still; negative: there is a Special
@@ -124,6 +125,7 @@ struct Stiff {
     const double *fibres;     // or NULL
     unsigned long long *sums; // [n_nodes] whole numbers: stiffness times `scale`
     double scale;
+    double third; // as in Tables
 };
 
 enum Elements { TETRAHEDRA, HEXAHEDRA, BOTH };

@@ -320,9 +320,8 @@ template <class R> __device__ __forceinline__ void differences(const Vector4<R> 
     for (int i = 0; i < 3; i++) to_modes(modes[i]);
 }
 
-// Forces of a hexahedron by the modes of its corners. With M the sums of rest positions by xi, eta and zeta, c_k the
-// cofactor vectors of M and det its determinant: J(0) = M / 8, grad xi_k = 8 c_k / det, the stress's weight is
-// det / 64, and gamma's part along the gradients goes into the linear modes. Returns J.
+// Forces of a hexahedron by the modes of its corners, with the c_k and D of tled_hexahedron.h: gradients' modes are c_k / D, the
+// stress's weight is D / 64, and gamma's part along the gradients goes into the first six modes. Returns J.
 template <int LAW, class R>
 __device__ __forceinline__ R hexahedron_forces(const Tables<R> &t, const modal_tled_patch &patch, int lane,
                                                const Bench<R> &b, R *viscous)
@@ -336,12 +335,19 @@ __device__ __forceinline__ R hexahedron_forces(const Tables<R> &t, const modal_t
     const int4 places = words[0];
     differences(b.rest, places, x);
     const Vector3<R> m1 = {x[0][1], x[1][1], x[2][1]}, m2 = {x[0][2], x[1][2], x[2][2]}, m3 = {x[0][3], x[1][3], x[2][3]};
-    const Vector3<R> c1 = cross(m2, m3), c2 = cross(m3, m1), c3 = cross(m1, m2);
-    const R over = inverse(dot(m1, c1));
+    const Vector3<R> m4 = {x[0][4], x[1][4], x[2][4]}, m5 = {x[0][5], x[1][5], x[2][5]}, m6 = {x[0][6], x[1][6], x[2][6]};
+    const Vector3<R> c1 = cross(m2, m3) + t.third * cross(m4, m6), c4 = t.third * (cross(m2, m5) + cross(m6, m1));
+    const Vector3<R> c2 = cross(m3, m1) + t.third * cross(m5, m4), c5 = t.third * (cross(m4, m2) + cross(m3, m6));
+    const Vector3<R> c3 = cross(m1, m2) + t.third * cross(m6, m5), c6 = t.third * (cross(m5, m3) + cross(m1, m4));
+    const R over = inverse(dot(m1, c1) + dot(m5, c5));
     differences(b.u, places, u);
     R h[9], p[9];
-    gradient(Vector3<R>{u[0][1], u[1][1], u[2][1]}, Vector3<R>{u[0][2], u[1][2], u[2][2]},
-             Vector3<R>{u[0][3], u[1][3], u[2][3]}, c1, c2, c3, over, h);
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        h[3 * i] = over * (u[i][1] * c1.x + u[i][2] * c2.x + u[i][3] * c3.x + u[i][4] * c4.x + u[i][5] * c5.x + u[i][6] * c6.x);
+        h[3 * i + 1] = over * (u[i][1] * c1.y + u[i][2] * c2.y + u[i][3] * c3.y + u[i][4] * c4.y + u[i][5] * c5.y + u[i][6] * c6.y);
+        h[3 * i + 2] = over * (u[i][1] * c1.z + u[i][2] * c2.z + u[i][3] * c3.z + u[i][4] * c4.z + u[i][5] * c5.z + u[i][6] * c6.z);
+    }
     const Extra<R> extra = {viscous, patch.first_element + lane, number, false, 0, (R)(1.0 / 64)};
     const R jacobian = whole_stress<LAW>(t, m, extra, h, p);
     const R scale = k * over;
@@ -362,6 +368,9 @@ __device__ __forceinline__ R hexahedron_forces(const Tables<R> &t, const modal_t
         f[1] = row[0] * c1.x + row[1] * c1.y + row[2] * c1.z;
         f[2] = row[0] * c2.x + row[1] * c2.y + row[2] * c2.z;
         f[3] = row[0] * c3.x + row[1] * c3.y + row[2] * c3.z;
+        f[4] += row[0] * c4.x + row[1] * c4.y + row[2] * c4.z;
+        f[5] += row[0] * c5.x + row[1] * c5.y + row[2] * c5.z;
+        f[6] += row[0] * c6.x + row[1] * c6.y + row[2] * c6.z;
         from_modes(f);
 #pragma unroll
         for (int a = 0; a < 8; a++) force_at(b, half(slots, a), i) = f[a];

@@ -254,8 +254,8 @@ TARGET static void NAME(changes)(const modal_tled_lanes *l, int64_t number, cons
     NAME(give)(l, p, f);
 }
 
-/* H of LANES hexahedra at their centres. */
-FN void NAME(centre_gradients)(const uint16_t *index, const SCALAR *shapes, const SCALAR *u, REAL *h)
+/* H of LANES hexahedra. */
+FN void NAME(hexahedron_gradients)(const uint16_t *index, const SCALAR *shapes, const SCALAR *u, REAL *h)
 {
     REAL first[3], way[3];
     const REAL zero = {0};
@@ -284,7 +284,7 @@ TARGET static void NAME(stiffness)(const modal_tled_lanes *l, int64_t number, co
             REAL h[9], c[9], fibre[3] = {zero, zero, zero}, first[3] = {zero, zero, zero}, g[3];
             NAME(sums) sums = {zero, zero, zero};
             if (n == 4) NAME(gradients)(index, shapes, u, h);
-            else NAME(centre_gradients)(index, shapes, u, h);
+            else NAME(hexahedron_gradients)(index, shapes, u, h);
             for (int k = 0; m->fibre > 0 && k < 3; k++)
                 fibre[k] = NAME(row)((const SCALAR *)l->fibres + 3 * (size_t)block * MODAL_TLED_LANES + part, k);
             const REAL above = NAME(whole_cofactors)(h, c);

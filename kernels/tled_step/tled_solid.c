@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "kernels/tled_step/tled_hexahedron.h"
+
 static void cofactors(const double h[9], double c[9])
 {
     for (int i = 0; i < 3; i++)
@@ -36,63 +38,35 @@ double modal_tled_tetrahedron_shape(const double *nodes, const int32_t corners[4
 static const double signs[8][3] = {{-1, -1, -1}, {1, -1, -1}, {1, 1, -1}, {-1, 1, -1},
                                    {-1, -1, 1},  {1, -1, 1},  {1, 1, 1},  {-1, 1, 1}};
 
-/* jacobian[3 a + i] = d X_i / d xi_a of the trilinear map at a point, and the derivatives of the shape functions. */
-static void jacobian_at(const double x[8][3], const double at[3], double derivatives[8][3], double jacobian[9])
+double modal_tled_hexahedron_shape(const double *nodes, const int32_t corners[8], int centre, modal_tled_hexahedron *shape)
 {
-    for (int k = 0; k < 9; k++) jacobian[k] = 0;
-    for (int n = 0; n < 8; n++)
-        for (int a = 0; a < 3; a++) {
-            const int b = (a + 1) % 3, c = (a + 2) % 3;
-            derivatives[n][a] = signs[n][a] * (1 + signs[n][b] * at[b]) * (1 + signs[n][c] * at[c]) / 8;
-            for (int i = 0; i < 3; i++) jacobian[3 * a + i] += derivatives[n][a] * x[n][i];
-        }
-}
-
-/* Gauss's rule of two points an axis: the determinant is a polynomial of degree 2 in each. */
-static double trilinear_volume(const double x[8][3])
-{
-    double volume = 0;
-    for (int k = 0; k < 8; k++) {
-        const double at[3] = {signs[k][0] / sqrt(3), signs[k][1] / sqrt(3), signs[k][2] / sqrt(3)};
-        double derivatives[8][3], j[9], c[9];
-        jacobian_at(x, at, derivatives, j);
-        cofactors(j, c);
-        volume += j[0] * c[0] + j[1] * c[1] + j[2] * c[2];
-    }
-    return volume;
-}
-
-double modal_tled_hexahedron_shape(const double *nodes, const int32_t corners[8], modal_tled_hexahedron *shape)
-{
-    const double centre[3] = {0, 0, 0};
-    double x[8][3], derivatives[8][3], jacobian[9], inverse[9], sum = 0;
+    double x[8][3], sum = 0;
     for (int n = 0; n < 8; n++)
         for (int i = 0; i < 3; i++) x[n][i] = nodes[3 * (int64_t)corners[n] + i];
-    jacobian_at(x, centre, derivatives, jacobian);
-    const double det = inverse_rows(jacobian, inverse); /* inverse[3 a + i] = d xi_a / d X_i */
-    if (!(det > 0)) return det;
-    for (int n = 0; n < 8; n++)
-        for (int i = 0; i < 3; i++) {
-            double g = 0;
-            for (int a = 0; a < 3; a++) g += derivatives[n][a] * inverse[3 * a + i];
-            shape->gradients[n][i] = g;
-            sum += g * g;
-        }
-    shape->weight = 8 * det;
-    shape->volume = trilinear_volume(x);
+    const double middle = modal_tled_hexahedron_gradients(x, 0, shape->gradients);
+    if (!(middle > 0)) return middle;
+    shape->weight = middle;
+    if (centre) {
+        double unused[8][3];
+        shape->volume = modal_tled_hexahedron_gradients(x, 1.0 / 3, unused);
+    } else {
+        shape->weight = shape->volume = modal_tled_hexahedron_gradients(x, 1.0 / 3, shape->gradients);
+    }
+    if (!(shape->volume > 0)) return shape->volume;
+    for (int k = 0; k < 24; k++) sum += shape->gradients[k / 3][k % 3] * shape->gradients[k / 3][k % 3];
     shape->sum = shape->volume / 8 * sum;
     for (int m = 0; m < 4; m++) {
         double base[8], moment[3] = {0, 0, 0};
         for (int n = 0; n < 8; n++) {
             const double *s = signs[n];
             base[n] = m == 0 ? s[0] * s[1] : m == 1 ? s[1] * s[2] : m == 2 ? s[0] * s[2] : s[0] * s[1] * s[2];
-            for (int i = 0; i < 3; i++) moment[i] += base[n] * x[n][i];
+            for (int i = 0; i < 3; i++) moment[i] += base[n] * (x[n][i] - x[0][i]); /* the signs' sum is 0 */
         }
         for (int n = 0; n < 8; n++)
             shape->gamma[m][n] = base[n] - (shape->gradients[n][0] * moment[0] + shape->gradients[n][1] * moment[1] +
                                             shape->gradients[n][2] * moment[2]);
     }
-    return det;
+    return middle;
 }
 
 static void stvk_stress(const modal_tled_material *m, const double h[9], double stress[9])

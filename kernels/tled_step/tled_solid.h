@@ -5,11 +5,13 @@
  *
  * Elements, numbered tetrahedra first, then hexahedra:
  * - T4: gradients and volume are constant, f_a = V P grad N_a.
- * - H8 with one point: gradients g at the centre, the stress has the weight 8 det J(0); hourglass control on the total
- *   displacement, f_a += k sum_m gamma_ma (sum_b gamma_mb u_b), constant in time (D. P. Flanagan, T. Belytschko, A uniform
+ * - H8 with one point: g, the means of the gradients over the trilinear element, in closed form (tled_hexahedron.h); the stress has the
+ *   element's exact volume V as its weight. So forces of a constant stress are those of the trilinear element, and any mesh
+ *   passes the patch test (D. P. Flanagan, T. Belytschko 1981). With `centre` g is at the centre and the weight 8 det J(0), as in other programs, which
+ *   is the same on parallelepipeds alone. Hourglass control on the total displacement, f_a += k sum_m gamma_ma (sum_b gamma_mb u_b), constant in time (D. P. Flanagan, T. Belytschko, A uniform
  *   strain hexahedron and quadrilateral with orthogonal hourglass control, 1981; G. R. Joldes, A. Wittek, K. Miller, An
  *   efficient hourglass control implementation for the uniform strain hexahedron using the total Lagrangian formulation,
- *   2008), k = kappa V (lambda + 2 mu) / 8 sum_ai g_ai^2 with the exact volume V of the trilinear element. */
+ *   2008), k = kappa V (lambda + 2 mu) / 8 sum_ai g_ai^2. */
 #ifndef MODAL_KERNELS_TLED_SOLID_H
 #define MODAL_KERNELS_TLED_SOLID_H
 
@@ -89,6 +91,7 @@ typedef struct modal_tled_solid {
     const double *nodes; /* [n_nodes, 3] X, m */
     const double *mass;  /* [n_nodes] lumped, kg, > 0 */
     int64_t n_tetrahedra, n_hexahedra;
+    int centre; /* 1: gradients of H8 at the centre; 0: their means */
     const int32_t *tetrahedra; /* [n_tetrahedra, 4] positive volume */
     const int32_t *hexahedra;  /* [n_hexahedra, 8] in VTK's order: 0 1 2 3 below, 4 5 6 7 above */
     const int32_t *material;   /* [n_tetrahedra + n_hexahedra] indices of materials */
@@ -134,8 +137,8 @@ typedef struct modal_tled_solid {
 enum { MODAL_TLED_STILL = -1, MODAL_TLED_FREE = -2 };
 
 typedef struct modal_tled_hexahedron {
-    double gradients[8][3]; /* at the centre, 1/m */
-    double weight;          /* 8 det J(0), m^3 */
+    double gradients[8][3]; /* their means, or at the centre, 1/m */
+    double weight;          /* of the stress, m^3: the volume, or 8 det J(0) */
     double volume;          /* of the trilinear element, m^3 */
     double gamma[4][8];     /* Gamma_m - grad N . sum_b X_b Gamma_mb, Gamma the signs of
                                xi eta, eta zeta, xi zeta, xi eta zeta: no linear field is felt */
@@ -146,8 +149,9 @@ typedef struct modal_tled_hexahedron {
  * gradients are not written. */
 double modal_tled_tetrahedron_shape(const double *nodes, const int32_t corners[4], double gradients[3][3]);
 
-/* Returns det J(0), 1/8 of the weight; where that is not positive nothing is written. */
-double modal_tled_hexahedron_shape(const double *nodes, const int32_t corners[8], modal_tled_hexahedron *shape);
+/* centre: as in modal_tled_solid. Returns 8 det J(0), or the volume where that is positive and the volume is not, m^3; where what is returned is
+ * not positive the shape means nothing. */
+double modal_tled_hexahedron_shape(const double *nodes, const int32_t corners[8], int centre, modal_tled_hexahedron *shape);
 
 /* P by the forms above, Pa; returns J - 1. Where J <= 0 the numbers mean nothing (neo-Hookean: NaN). */
 double modal_tled_stress(const modal_tled_material *material, const double h[9], double stress[9]);

@@ -6,6 +6,7 @@
 
 #include "kernels/cuda_launch.cuh"
 #include "kernels/tled_layout/tled_tables.cuh"
+#include "kernels/tled_step/tled_hexahedron.h"
 
 namespace modal_tled {
 
@@ -51,29 +52,25 @@ __device__ __forceinline__ double measure(const modal_tled_material &m, const do
     return result + m.fibre * (power * fmax(3 * q - 1, 0.0) * ag + 2.0 / 9 * q * q * kk);
 }
 
-// Gradients of an element's corners (of a hexahedron at its centre), and H.
+// Gradients of an element's corners (tled_solid.h), and H.
 template <class R>
 __device__ __forceinline__ void shape_of(const Stiff &t, const int32_t *corners, int n, const Vector4<R> *u, double g[8][3], double h[9])
 {
-    const signed char signs[8][3] = {{-1, -1, -1}, {1, -1, -1}, {1, 1, -1}, {-1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {1, 1, 1}, {-1, 1, 1}};
-    double jacobian[9], inverse[9]; // rows d X / d xi; its cofactors are the inverse's transpose
-    for (int k = 0; k < 9; k++) {
-        jacobian[k] = h[k] = 0;
-        for (int a = 0; a < n; a++) {
-            const double derivative = n == 8 ? signs[a][k / 3] / 8.0 : a == 0 ? -1.0 : a == k / 3 + 1 ? 1.0 : 0.0;
-            jacobian[k] += derivative * t.rest[3 * (int64_t)corners[a] + k % 3];
+    double x[8][3];
+    for (int a = 0; a < n; a++)
+        for (int i = 0; i < 3; i++) x[a][i] = t.rest[3 * (int64_t)corners[a] + i] - t.rest[3 * (int64_t)corners[0] + i];
+    if (n == 8) {
+        modal_tled_hexahedron_gradients(x, t.third, g);
+    } else {
+        double inverse[9]; // of the edges' rows: the cofactors are its transpose times the determinant
+        const double det = determinant(x[1], inverse);
+        for (int i = 0; i < 3; i++) {
+            for (int a = 1; a < 4; a++) g[a][i] = inverse[3 * (a - 1) + i] / det;
+            g[0][i] = -(g[1][i] + g[2][i] + g[3][i]);
         }
     }
-    const double det = determinant(jacobian, inverse);
-    for (int a = 0; a < n; a++)
-        for (int i = 0; i < 3; i++) {
-            g[a][i] = 0;
-            for (int k = 0; k < 3; k++) {
-                const double derivative = n == 8 ? signs[a][k] / 8.0 : a == 0 ? -1.0 : a == k + 1 ? 1.0 : 0.0;
-                g[a][i] += derivative * inverse[3 * k + i] / det;
-            }
-        }
     const Vector4<R> first = u[corners[0]];
+    for (int k = 0; k < 9; k++) h[k] = 0;
     for (int a = 1; a < n; a++) {
         const Vector4<R> at = u[corners[a]];
         const double way[3] = {(double)at.x - first.x, (double)at.y - first.y, (double)at.z - first.z};

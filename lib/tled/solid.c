@@ -166,7 +166,7 @@ modal_status modal_tled_model_new(const modal_volume_mesh *mesh, const modal_tle
     *model = (modal_tled_model){0};
     MODAL_TRY(check_elements(mesh, err));
     for (int64_t e = 0; e < n_elements; e++) s->n_tetrahedra += mesh->element_type[e] == MODAL_ELEMENT_TET4;
-    s->n_nodes = n, s->n_hexahedra = n_elements - s->n_tetrahedra, s->n_materials = n_materials;
+    s->n_nodes = n, s->n_hexahedra = n_elements - s->n_tetrahedra, s->n_materials = n_materials, s->centre = request->centre;
     MODAL_TRY(modal_alloc(&keys, most, sizeof *keys, "order", err));
     MODAL_TRY(modal_alloc(&order, n_elements, sizeof *order, "order", err));
     MODAL_TRY(modal_alloc(&model->node_from, n, sizeof(int32_t), "order of nodes", err));
@@ -199,7 +199,7 @@ modal_status modal_tled_model_new(const modal_volume_mesh *mesh, const modal_tle
         modal_tled_hexahedron shape = {.volume = 0};
         for (int a = 0; a < count; a++) corners[a] = model->node_to[modal_mesh_nodes(mesh, old)[a]];
         volume = count == 4 ? modal_tled_tetrahedron_shape(nodes, corners, gradients)
-                 : modal_tled_hexahedron_shape(nodes, corners, &shape) > 0 ? shape.volume
+                 : modal_tled_hexahedron_shape(nodes, corners, request->centre, &shape) > 0 ? shape.volume
                                                                             : -1;
         if (!(volume > 0))
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "element %lld: flat or turned inside out, volume %g m^3",

@@ -21,6 +21,7 @@ typedef struct modal_tled_request {
     const uint8_t *element_law; /* [n_elements] a modal_law_kind */
     double hourglass;           /* kappa; below 0: of each material its own, (1 - 2 nu) / 5, 0.1 at most */
     int averages;               /* 1: tetrahedra with nodal pressures */
+    int centre;                 /* 1: gradients of hexahedra at their centres, not their means */
 } modal_tled_request;
 
 /* Nodes along a Morton curve, elements likewise by their centroids, tetrahedra first; equal ones in the mesh's order. The

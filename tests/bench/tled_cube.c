@@ -113,7 +113,7 @@ static void fill_mass(tled_cube *c, const tled_cube_kind *kind, double wave)
     }
     for (int64_t e = 0; e < s->n_hexahedra; e++) {
         modal_tled_hexahedron shape;
-        modal_tled_hexahedron_shape(s->nodes, s->hexahedra + 8 * e, &shape);
+        modal_tled_hexahedron_shape(s->nodes, s->hexahedra + 8 * e, s->centre, &shape);
         for (int a = 0; a < 8; a++) c->mass[s->hexahedra[8 * e + a]] += 1000 * shape.volume / 8;
     }
     c->step = 0.25 * 0.1 / kind->cells / wave;

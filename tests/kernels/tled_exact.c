@@ -116,7 +116,7 @@ void exact_forces(const modal_tled_solid *s, const double *u, double before, lon
             for (int a = 1; a < 4; a++)
                 for (int i = 0; i < 3; i++) g[0][i] -= g[a][i];
         } else {
-            modal_tled_hexahedron_shape(s->nodes, corners, &x);
+            modal_tled_hexahedron_shape(s->nodes, corners, s->centre, &x);
             v = x.weight, hourglass = m->hourglass * x.sum;
             memcpy(g, x.gradients, sizeof g);
         }

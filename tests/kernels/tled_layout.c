@@ -25,7 +25,7 @@ static void check_shapes(harness *h, const modal_tled_solid *s)
             for (int a = 1; a < 4; a++)
                 for (int i = 0; i < 3; i++) g[0][i] -= g[a][i];
         } else {
-            modal_tled_hexahedron_shape(s->nodes, corners, &x);
+            modal_tled_hexahedron_shape(s->nodes, corners, s->centre, &x);
             volume += x.volume;
             for (int a = 0; a < 8; a++)
                 for (int i = 0; i < 3; i++) g[a][i] = x.gradients[a][i];

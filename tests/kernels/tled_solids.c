@@ -29,7 +29,7 @@ static void add_hexahedron(builder *b, const int at[3], int top)
     int32_t *corners = b->hexahedra + 8 * s->n_hexahedra++;
     modal_tled_hexahedron shape;
     for (int k = 0; k < 8; k++) corners[k] = corner(b, at, k);
-    if (!(modal_tled_hexahedron_shape(b->nodes, corners, &shape) > 0)) abort();
+    if (!(modal_tled_hexahedron_shape(b->nodes, corners, s->centre, &shape) > 0)) abort();
     for (int k = 0; k < 8; k++) b->mass[corners[k]] += 1000 * shape.volume / 8;
     for (int k = 0; top && k < 4; k++) b->faces[4 * s->n_faces + k] = corners[4 + k];
     s->n_faces += top;
@@ -140,7 +140,7 @@ modal_tled_solid *tled_solid_new(harness *h, int x, int y, int z, tled_elements 
     const int64_t n_cells = (int64_t)x * y * z;
     builder b = {h, harness_alloc(1, sizeof *b.solid), {x, y, z}, NULL, NULL, NULL, NULL, NULL};
     modal_tled_solid *s = b.solid;
-    *s = (modal_tled_solid){.n_nodes = (int64_t)(x + 1) * (y + 1) * (z + 1), .n_materials = n_materials,
+    *s = (modal_tled_solid){.n_nodes = (int64_t)(x + 1) * (y + 1) * (z + 1), .n_materials = n_materials, .centre = x % 2 == 0,
                             .n_signals = loads ? TLED_ALL_SIGNALS : 0};
     b.nodes = harness_alloc(3 * s->n_nodes, 8);
     b.mass = harness_alloc(s->n_nodes, 8);

@@ -15,7 +15,7 @@ enum { TLED_PLAIN = 3, TLED_RICH = 7 };
 
 /* A box of x * y * z cells of about 1 cm; n_materials 1: neo-Hookean, TLED_PLAIN: every law, element by element, TLED_RICH: also
  * with nodal pressures, fibres and Prony terms. Without `loads` nothing acts or is held, with them the solid touches bodies, too.
- * Everything belongs to the solid: tled_solid_free. */
+ * An even x: gradients of hexahedra at the centre. Everything belongs to the solid: tled_solid_free. */
 modal_tled_solid *tled_solid_new(harness *h, int x, int y, int z, tled_elements elements, int n_materials, int loads);
 /* Signals [TLED_ALL_SIGNALS] of one time. */
 void tled_solid_signals(harness *h, const modal_tled_solid *solid, double *signals);

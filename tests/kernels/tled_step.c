@@ -218,7 +218,7 @@ static void check_stiffest(harness *h, const modal_tled_layout *layout, const re
         long double gradient[9] = {0}, f[9], inverse[9], first = 0, gg = 0, kk = 0, ag = 0, q = 0, value;
         modal_tled_hexahedron x;
         if (n == 4) modal_tled_tetrahedron_shape(s->nodes, corners, g + 1);
-        else modal_tled_hexahedron_shape(s->nodes, corners, &x), memcpy(g, x.gradients, sizeof g);
+        else modal_tled_hexahedron_shape(s->nodes, corners, s->centre, &x), memcpy(g, x.gradients, sizeof g);
         for (int k = 3; n == 4 && k < 12; k++) g[0][k % 3] -= g[k / 3][k % 3];
         for (int k = 0; k < 9 * n; k++)
             gradient[k % 9] += (long double)value_of_way(layout, r, corners, k / 9, k % 9 / 3) * g[k / 9][k % 3];

@@ -402,9 +402,11 @@ def check_bad():
         check(word in err, body, err)
     err = move("t.msh", {**scene, "nodal_pressure": True, "model": "stvk"}, {}, code=3)
     check("element 1" in err and "stvk" in err, err)
-    for mesh, key, value, other in (("t.msh", "hourglass", 0.1, "c.msh"), ("c.msh", "nodal_pressure", True, "t.msh")):
+    for mesh, key, value, other in (("t.msh", "hourglass", 0.1, "c.msh"), ("t.msh", "hex8_gradients", "centre", "c.msh"), ("c.msh", "nodal_pressure", True, "t.msh")):
         check(key + ": means nothing" in move(mesh, {**scene, key: value}, {}), mesh, key)
         check("means nothing" not in move(other, {**scene, key: value}, {}), other, key)
+    err = move("c.msh", {**scene, "hex8_gradients": "corner"}, {}, code=3)
+    check("hex8_gradients" in err and "centre" in err, err)
     err = move("c.msh", scene, {"prony": {"isochoric": [[1.2, 1]]}}, code=3)
     check("share" in err, err)
     err = move("c.msh", {**scene, "mass_scaling": {"step": 1}}, {}, code=3)

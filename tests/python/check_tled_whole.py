@@ -63,12 +63,14 @@ class Part:
             self.weights = self.volume = np.linalg.det(corners[:, 1:] - corners[:, :1]) / 6
             self.gamma = None
         else:
-            jacobian = np.einsum("eai,aj->eij", corners - corners[:, :1], SIGNS / 8)
-            self.gradients = np.einsum("aj,eji->eai", SIGNS / 8, np.linalg.inv(jacobian))
-            self.weights, self.volume = 8 * np.linalg.det(jacobian), 0
-            for p in SIGNS / np.sqrt(3):
+            self.gradients, self.volume = 0, 0
+            for p in SIGNS / np.sqrt(3):  # exact for the means over the trilinear element
                 shape = np.stack([SIGNS[:, k] / 8 * np.prod([1 + SIGNS[:, q] * p[q] for q in range(3) if q != k], axis=0) for k in range(3)], 1)
-                self.volume = self.volume + np.linalg.det(np.einsum("eai,aj->eij", corners - corners[:, :1], shape))
+                jacobian = np.einsum("eai,aj->eij", corners - corners[:, :1], shape)
+                weight = np.linalg.det(jacobian)
+                self.gradients = self.gradients + weight[:, None, None] * np.einsum("aj,eji->eai", shape, np.linalg.inv(jacobian))
+                self.volume = self.volume + weight
+            self.gradients, self.weights = self.gradients / self.volume[:, None, None], self.volume
             self.gamma = HOURGLASS - np.einsum("eai,ebi,mb->ema", self.gradients, corners - corners[:, :1], HOURGLASS)
             kappa = min(0.1, material["mu"] / (material["bulk"] + material["mu"] / 3) / 5)
             self.stiff = kappa * (material["bulk"] + 4 * material["mu"] / 3) * self.volume / 8 * (self.gradients ** 2).sum(axis=(1, 2))

@@ -228,6 +228,8 @@ static void warn_of_elements(tool *t, const modaltled_request *r, const modaltle
     const modal_tled_solid *s = &c->model.solid;
     if (c->scene.hourglass >= 0 && s->n_hexahedra == 0)
         tool_warn(t, "%s: hourglass: means nothing without hexahedra, %g", r->scene_path, c->scene.hourglass);
+    if (c->scene.hex8_centre && s->n_hexahedra == 0)
+        tool_warn(t, "%s: hex8_gradients: means nothing without hexahedra, centre", r->scene_path);
     if (c->scene.nodal_pressure && s->n_tetrahedra == 0)
         tool_warn(t, "%s: nodal_pressure: means nothing without tetrahedra, true", r->scene_path);
 }
@@ -272,7 +274,7 @@ modal_status modaltled_read(tool *t, const modaltled_request *r, modaltled_case 
     MODAL_TRY(find_all_nodes(r, c, err));
     status = find_laws(mesh, &c->scene, c->laws, &line, err);
     if (status == MODAL_OK) {
-        const modal_tled_request request = {c->laws, c->scene.hourglass, c->scene.nodal_pressure};
+        const modal_tled_request request = {c->laws, c->scene.hourglass, c->scene.nodal_pressure, c->scene.hex8_centre};
         status = modal_tled_model_new(mesh, &request, &c->model, err);
         if (status != MODAL_OK) {
             modal_error_context(err, "%s", r->input.mesh_path);
