@@ -79,16 +79,16 @@ def prepare_all():
 
 @contextlib.contextmanager
 def busy(n):
-    """n loops, on a core each."""
-    loops = [subprocess.Popen([sys.executable, "-c", f"import os\nos.sched_setaffinity(0, [{core}])\nwhile True: pass"])
-             for core in cores[len(cores) - n:]]
+    """n loops, on a core each, which end when this program does."""
+    loop = "import os\nos.sched_setaffinity(0, [%d])\nwhile os.getppid() == %d:\n    for _ in range(1000000): pass"
+    loops = [subprocess.Popen([sys.executable, "-c", loop % (core, os.getpid())]) for core in cores[len(cores) - n:]]
     try:
         time.sleep(0.5 if n else 0)
         yield
     finally:
-        for loop in loops:
-            loop.kill()
-            loop.wait()
+        for process in loops:
+            process.kill()
+            process.wait()
 
 
 def seconds(command, **more):
