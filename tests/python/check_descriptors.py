@@ -91,7 +91,7 @@ def few():
         if kind in tried and not everything:
             continue
         tried.add(kind)
-        for limit in range(3, 100):
+        for limit in range(3, 100, 1 if everything else 2):
             fresh("../inputs")
             before = files_below()
             got = subprocess.run(words[:-1], capture_output=True, text=True, stdin=subprocess.DEVNULL, # without -v
