@@ -22,14 +22,17 @@ modal_status modal_trajectory_image(const modal_trajectory *trajectory, void **b
  * modal_trajectory_write. The arrays of rows are those of modal_trajectory. */
 typedef struct modal_trajectory_out modal_trajectory_out;
 
-/* Makes the file (path NULL: in memory). Of `head` everything is used but times, q, frames, energy and quality, of
- * which only is looked at whether the last three are NULL; n_frames rows MUST follow. */
+/* Makes the file (path NULL: in memory). Of `head` everything is used but times, q, frames, energy, quality and
+ * velocities, of which only is looked at whether the last ones are NULL; n_frames rows MUST follow. */
 modal_status modal_trajectory_out_open(modal_trajectory_out **out, const char *path, const modal_trajectory *head,
                                        modal_error *err);
 /* The next row; frames, energy and quality as in the head. Kept until some megabytes are together. */
 modal_status modal_trajectory_out_row(modal_trajectory_out *out, double time, const double *q,
                                       const double *poses, const double *energy, const modal_quality *quality,
                                       modal_error *err);
+/* Velocities of the next row, before it: q [coordinates] and poses [n_objects, 3, 4] as modal_trajectory has them. Without effect where the head has no
+ * q_velocities. */
+void modal_trajectory_out_velocities(modal_trajectory_out *out, const double *q, const double *poses);
 int64_t modal_trajectory_out_count(const modal_trajectory_out *out);
 /* The verdict on the rows so far. */
 const modal_quality_judgement *modal_trajectory_out_quality(const modal_trajectory_out *out);
@@ -38,6 +41,7 @@ typedef struct modal_trajectory_block {
     int64_t first, count;
     const double *times, *q, *poses, *energy;
     const modal_quality *quality;
+    const double *q_velocities, *pose_velocities;
 } modal_trajectory_block;
 /* Calls `take` for rows [begin, end) of what was written so far, in blocks. */
 typedef modal_status modal_trajectory_rows(void *context, const modal_trajectory_block *rows, modal_error *err);

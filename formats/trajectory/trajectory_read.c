@@ -161,6 +161,35 @@ done:
     return status;
 }
 
+/* formats/modal_velocities.md */
+static modal_status read_velocities(const modal_h5_in *in, const modal_h5_place *root, int64_t n_coordinates, modal_trajectory *t)
+{
+    modal_status status = MODAL_OK;
+    int32_t n_moving = t->n_objects;
+    int64_t dims[2] = {t->n_frames, n_coordinates}, floats = 12 * (int64_t)t->n_objects * t->n_frames;
+    double *moving = NULL;
+    int used = 0;
+    MODAL_TRY(modal_h5_uses_extension(in, root, MODAL_VELOCITIES_EXTENSION, &used));
+    if (!used || !t->q) goto done; /* without q its own error is reported */
+    MODAL_TRY(modal_h5_read_array(in, root, "q_velocities", MODAL_H5_F64, 2, dims, MODAL_H5_REQUIRED, &t->q_velocities));
+    if (!t->poses) goto done;
+    for (int32_t i = 0; t->still && i < t->n_objects; i++) n_moving -= t->still[i] != 0;
+    int64_t pose_dims[4] = {t->n_frames, n_moving, 3, 4};
+    MODAL_TRY(modal_h5_read_array(in, root, "frame_velocities", MODAL_H5_F64, 4, pose_dims, MODAL_H5_REQUIRED, &moving));
+    if (!moving || !t->still) {
+        t->pose_velocities = moving;
+        moving = NULL;
+        goto done;
+    }
+    MODAL_TRY(modal_alloc_zero(&t->pose_velocities, floats, sizeof *t->pose_velocities, "/frame_velocities", in->checker.err));
+    for (int64_t f = 0, row = 0; f < t->n_frames; f++)
+        for (int32_t i = 0; i < t->n_objects; i++)
+            if (!t->still[i]) memcpy(t->pose_velocities + 12 * (f * t->n_objects + i), moving + 12 * row++, 12 * sizeof *moving);
+done:
+    modal_free(&moving);
+    return status;
+}
+
 /* formats/modal_models.md */
 static modal_status read_models(const modal_h5_in *in, const modal_h5_place *root, modal_trajectory *t)
 {
@@ -210,6 +239,7 @@ static modal_status read_all(const modal_h5_in *in, modal_trajectory *t)
     MODAL_TRY(read_origin(in, &root, t));
     MODAL_TRY(read_quality(in, &root, t));
     MODAL_TRY(read_models(in, &root, t));
+    MODAL_TRY(read_velocities(in, &root, n_coordinates, t));
     MODAL_TRY(
         modal_provenance_read(in, &root, MODAL_H5_OPTIONAL, &t->provenance, &t->n_provenance));
     MODAL_TRY(modal_trajectory_rules(&in->checker, t, n_coordinates));

@@ -80,6 +80,8 @@ modal_status modal_trajectory_rules(const modal_checker *c, const modal_trajecto
     if (t->q && t->n_objects >= 1) MODAL_TRY(offset_rules(c, t, n_coordinates));
     MODAL_TRY(modal_rule_finite(c, "/q", t->q, t->n_frames, n_coordinates,
                                 (modal_axes){"frame", "coordinate"}));
+    MODAL_TRY(modal_rule_finite(c, "/q_velocities", t->q_velocities, t->n_frames, n_coordinates, (modal_axes){"frame", "coordinate"}));
+    MODAL_TRY(modal_rule_finite(c, "/frame_velocities", t->pose_velocities, t->n_frames, 12 * (int64_t)t->n_objects, (modal_axes){"frame", "number"}));
     MODAL_TRY(modal_rule_poses(c, "/frames", t->poses, t->n_frames, t->n_objects));
     MODAL_TRY(modal_rule_finite(c, "/energy", t->energy, t->n_frames, 4, (modal_axes){"frame", "part"}));
     MODAL_TRY(quality_rules(c, t));

@@ -9,9 +9,9 @@
 #include "formats/trajectory/trajectory_rules.h"
 #include "lib/base/memory.h"
 
-enum { TIMES, Q, POSES, ENERGY, QUALITY, ARRAYS };
+enum { TIMES, Q, POSES, ENERGY, QUALITY, Q_VELOCITIES, POSE_VELOCITIES, ARRAYS };
 enum { BLOCK_BYTES = 4 << 20 };
-static const char *const names[ARRAYS] = {"times", "q", "frames", "energy", "quality"};
+static const char *const names[ARRAYS] = {"times", "q", "frames", "energy", "quality", "q_velocities", "frame_velocities"};
 
 struct modal_trajectory_out {
     hid_t file, rows[ARRAYS];
@@ -79,13 +79,14 @@ static void pack_row(const modal_trajectory_out *o, const double *all, double *m
     }
 }
 
-static void unpack_row(const modal_trajectory_out *o, const double *moving, double *all)
+/* still: those of the others, or NULL: zeros, their velocities. */
+static void unpack_row(const modal_trajectory_out *o, const double *moving, const double *still, double *all)
 {
-    const double *still = o->still_poses;
     for (int32_t i = 0; i < o->head.n_objects; i++) {
         const double **from = o->still[i] ? &still : &moving;
-        memcpy(all + 12 * (int64_t)i, *from, 12 * sizeof *all);
-        *from += 12;
+        if (*from) memcpy(all + 12 * (int64_t)i, *from, 12 * sizeof *all);
+        else memset(all + 12 * (int64_t)i, 0, 12 * sizeof *all);
+        if (*from) *from += 12;
     }
 }
 
@@ -106,8 +107,9 @@ static modal_status write_head(modal_trajectory_out *o, const modal_trajectory *
     const int64_t n_offsets = (int64_t)t->n_objects + 1, n_objects = t->n_objects;
     const int64_t dims[ARRAYS][4] = {{t->n_frames}, {t->n_frames, t->mode_offsets[t->n_objects]},
                                      {t->n_frames, o->n_moving, 3, 4}, {t->n_frames, 4},
-                                     {t->n_frames, MODAL_QUALITY_NUMBERS}};
-    const int rank[ARRAYS] = {1, 2, 4, 2, 2};
+                                     {t->n_frames, MODAL_QUALITY_NUMBERS}, {t->n_frames, t->mode_offsets[t->n_objects]},
+                                     {t->n_frames, o->n_moving, 3, 4}};
+    const int rank[ARRAYS] = {1, 2, 4, 2, 2, 2, 4};
     MODAL_TRY(modal_h5_write_text(file, "modal_type", "trajectory", err));
     /* the lowest version that has all that is written: older readers know what they get */
     int second = t->still != NULL;
@@ -118,11 +120,10 @@ static modal_status write_head(modal_trajectory_out *o, const modal_trajectory *
                           : t->energy                              ? "1.1"
                                                                    : "1.0";
     MODAL_TRY(modal_h5_write_text(file, "modal_version", version, err));
-    const char *extensions = t->quality && t->models ? MODAL_MODELS_EXTENSION " " MODAL_QUALITY_EXTENSION
-                             : t->quality            ? MODAL_QUALITY_EXTENSION
-                             : t->models             ? MODAL_MODELS_EXTENSION
-                                                     : NULL;
-    if (extensions) MODAL_TRY(modal_h5_write_text(file, "extensions_used", extensions, err));
+    char extensions[128];
+    snprintf(extensions, sizeof extensions, "%s%s%s", t->models ? " " MODAL_MODELS_EXTENSION : "", t->quality ? " " MODAL_QUALITY_EXTENSION : "",
+             t->q_velocities ? " " MODAL_VELOCITIES_EXTENSION : "");
+    if (extensions[0]) MODAL_TRY(modal_h5_write_text(file, "extensions_used", extensions + 1, err));
     if (t->quality) MODAL_TRY(write_columns(file, err));
     MODAL_TRY(modal_h5_write_text(file, "basis_hash", t->basis_hash, err));
     if (t->basis_recipe[0]) MODAL_TRY(modal_h5_write_text(file, "basis_recipe", t->basis_recipe, err));
@@ -171,6 +172,8 @@ modal_status modal_trajectory_out_open(modal_trajectory_out **out, const char *p
     o->width[POSES] = head->poses ? 12 * (int64_t)o->n_moving : 0;
     o->width[ENERGY] = head->energy ? 4 : 0;
     o->width[QUALITY] = head->quality ? MODAL_QUALITY_NUMBERS : 0;
+    o->width[Q_VELOCITIES] = head->q_velocities ? o->width[Q] : 0;
+    o->width[POSE_VELOCITIES] = head->q_velocities ? o->width[POSES] : 0;
     o->n_frames = head->n_frames;
     o->head = (modal_trajectory){.n_objects = head->n_objects, .mode_offsets = head->mode_offsets};
     memcpy(o->head.basis_hash, head->basis_hash, sizeof head->basis_hash);
@@ -203,6 +206,8 @@ static modal_status flush(modal_trajectory_out *o, modal_error *err)
     o->head.energy = o->width[ENERGY] ? o->block[ENERGY] : NULL;
     o->head.quality = o->width[QUALITY] ? (modal_quality *)o->block[QUALITY] : NULL; /* doubles, and nothing else */
     if (o->still) o->head.poses = NULL;
+    o->head.q_velocities = o->width[Q_VELOCITIES] ? o->block[Q_VELOCITIES] : NULL;
+    o->head.pose_velocities = o->width[POSE_VELOCITIES] && !o->still ? o->block[POSE_VELOCITIES] : NULL;
     status = modal_trajectory_rules(&checker, &o->head, o->width[Q]);
     if (status == MODAL_OK && o->still) status = modal_rule_poses(&checker, "/frames", o->block[POSES], o->waiting, o->n_moving);
     if (status == MODAL_OK && o->written > 0 && !(o->block[TIMES][0] > o->last_time))
@@ -226,16 +231,24 @@ done:
 modal_status modal_trajectory_out_row(modal_trajectory_out *o, double time, const double *q, const double *poses,
                                       const double *energy, const modal_quality *quality, modal_error *err)
 {
-    const void *from[ARRAYS] = {&time, q, poses, energy, quality};
+    const void *from[ARRAYS] = {[TIMES] = &time, [Q] = q, [POSES] = poses, [ENERGY] = energy, [QUALITY] = quality};
     if (o->written + o->waiting >= o->n_frames)
         return modal_error_set(err, MODAL_ERROR_USAGE, "trajectory: more than %lld frames", (long long)o->n_frames);
     if (o->still && o->written + o->waiting == 0) keep_still(o, poses);
     for (int i = 0; i < ARRAYS; i++)
         if (i == POSES && o->still) pack_row(o, poses, o->block[i] + o->waiting * o->width[i]);
-        else if (o->width[i] > 0)
+        else if (o->width[i] > 0 && from[i])
             memcpy(o->block[i] + o->waiting * o->width[i], from[i], (size_t)o->width[i] * sizeof(double));
     if (o->width[QUALITY] > 0) modal_quality_judge(&o->quality, o->written + o->waiting, time, quality);
     return ++o->waiting < o->capacity ? MODAL_OK : named(o->path, flush(o, err), err);
+}
+
+void modal_trajectory_out_velocities(modal_trajectory_out *o, const double *q, const double *poses)
+{
+    double *to = o->block[POSE_VELOCITIES] + o->waiting * o->width[POSE_VELOCITIES];
+    if (o->width[Q_VELOCITIES] > 0) memcpy(o->block[Q_VELOCITIES] + o->waiting * o->width[Q_VELOCITIES], q, (size_t)o->width[Q_VELOCITIES] * sizeof *q);
+    if (o->width[POSE_VELOCITIES] > 0 && o->still) pack_row(o, poses, to);
+    else if (o->width[POSE_VELOCITIES] > 0) memcpy(to, poses, (size_t)o->width[POSE_VELOCITIES] * sizeof *poses);
 }
 
 int64_t modal_trajectory_out_count(const modal_trajectory_out *o) { return o->written + o->waiting; }
@@ -246,22 +259,29 @@ modal_status modal_trajectory_out_read(modal_trajectory_out *o, int64_t begin, i
                                        modal_trajectory_rows *take, void *context, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    double *poses = NULL; /* of all objects */
+    double *poses = NULL, *rates = NULL; /* of all objects */
     MODAL_TRY(flush(o, err)); /* the blocks are free then */
     if (o->still) MODAL_TRY(modal_alloc(&poses, o->capacity * 12 * (int64_t)o->head.n_objects, sizeof *poses, "trajectory", err));
+    if (o->still && o->width[POSE_VELOCITIES])
+        MODAL_TRY(modal_alloc(&rates, o->capacity * 12 * (int64_t)o->head.n_objects, sizeof *rates, "trajectory", err));
     for (int64_t first = begin; first < end; first += o->capacity) {
         const int64_t n = end - first < o->capacity ? end - first : o->capacity;
         for (int i = 0; i < ARRAYS; i++)
             if (o->width[i] > 0) MODAL_TRY(modal_h5_get_rows(o->rows[i], names[i], first, n, o->block[i], err));
-        for (int64_t k = 0; poses && k < n; k++) unpack_row(o, o->block[POSES] + k * o->width[POSES], poses + k * 12 * o->head.n_objects);
+        for (int64_t k = 0; poses && k < n; k++) unpack_row(o, o->block[POSES] + k * o->width[POSES], o->still_poses, poses + k * 12 * o->head.n_objects);
+        for (int64_t k = 0; rates && k < n; k++)
+            unpack_row(o, o->block[POSE_VELOCITIES] + k * o->width[POSE_VELOCITIES], NULL, rates + k * 12 * o->head.n_objects);
         const double *all = poses ? poses : o->width[POSES] ? o->block[POSES] : NULL;
         const modal_trajectory_block rows = {first, n, o->block[TIMES], o->block[Q], all,
                                              o->width[ENERGY] ? o->block[ENERGY] : NULL,
-                                             o->width[QUALITY] ? (const modal_quality *)o->block[QUALITY] : NULL};
+                                             o->width[QUALITY] ? (const modal_quality *)o->block[QUALITY] : NULL,
+                                             o->width[Q_VELOCITIES] ? o->block[Q_VELOCITIES] : NULL,
+                                             rates ? rates : o->width[POSE_VELOCITIES] ? o->block[POSE_VELOCITIES] : NULL};
         MODAL_TRY(take(context, &rows, err));
     }
 done:
     modal_free(&poses);
+    modal_free(&rates);
     return status;
 }
 
@@ -307,13 +327,15 @@ static modal_status write_whole(const modal_trajectory *t, const char *path, voi
 {
     modal_status status = MODAL_OK;
     modal_trajectory_out *o = NULL;
-    const double *const from[ARRAYS] = {t->times, t->q, t->poses, t->energy, (const double *)t->quality};
+    const double *const from[ARRAYS] = {t->times, t->q, t->poses, t->energy, (const double *)t->quality, t->q_velocities, t->pose_velocities};
     MODAL_TRY(named(path, check_complete(t, err), err));
     MODAL_TRY(modal_trajectory_out_open(&o, path, t, err));
     const int64_t total = t->mode_offsets[t->n_objects];
-    for (int64_t f = 0; t->still && f < t->n_frames; f++)
+    for (int64_t f = 0; t->still && f < t->n_frames; f++) {
+        if (t->q_velocities) modal_trajectory_out_velocities(o, t->q_velocities + f * total, t->pose_velocities + 12 * f * t->n_objects);
         MODAL_TRY(modal_trajectory_out_row(o, t->times[f], t->q + f * total, t->poses + 12 * f * t->n_objects,
                                            t->energy ? t->energy + 4 * f : NULL, t->quality ? &t->quality[f] : NULL, err));
+    }
     for (int i = 0; i < ARRAYS && !t->still; i++)
         if (o->width[i] > 0)
             MODAL_TRY(named(path, modal_h5_put_rows(o->rows[i], names[i], 0, t->n_frames, from[i], err), err));

@@ -309,6 +309,7 @@ modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajec
                                  12 * (int64_t)trajectory->n_objects, err));
         json_object_set_new(header, "quality", modal_viewer_quality(trajectory));
         json_object_set_new(header, "slow_motion", json_real(play->slow_motion));
+        if (play->no_speeds) json_object_set_new(header, "speeds", json_false());
         if (play->n_columns > 0)
             json_object_set_new(header, "reduced", json_pack("{s:i, s:f}", "columns", play->n_columns, "error", play->column_error));
         if (play->n_channels > 0) MODAL_TRY(put_sound(&out, play, header, err));

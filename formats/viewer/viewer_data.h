@@ -31,6 +31,7 @@ typedef struct modal_viewer_load {
 /* What a page of a trajectory has besides. Borrowed. */
 typedef struct modal_viewer_play {
     double slow_motion; /* seconds that it shows for a second, at first */
+    int no_speeds;        /* nonzero: its frames do not follow the motion, so differences give no speeds */
     int rate, n_channels; /* of the sound; n_channels 0: none */
     int64_t n_samples;
     const float *samples; /* [n_samples, n_channels] */

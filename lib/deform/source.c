@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/memory.h"
+#include "lib/deform/rates.h"
 #include "lib/frames/plan.h"
 
 struct modal_deform_source {
@@ -27,31 +28,6 @@ modal_speed_kind modal_deform_speed_kind(const modal_trajectory *trajectory)
 }
 
 /* ---- the submitting thread ---- */
-
-/* The trajectory's frames before and after one, itself at the ends: differences over both are central,
- * and one-sided at the ends. */
-static void neighbours(const modal_trajectory *q, int64_t frame, int64_t *before, int64_t *after)
-{
-    *before = frame > 0 ? frame - 1 : frame;
-    *after = frame + 1 < q->n_frames ? frame + 1 : frame;
-}
-
-static void difference(const modal_trajectory *q, const double *values, int64_t width, int64_t frame,
-                       double *to)
-{
-    int64_t before, after;
-    neighbours(q, frame, &before, &after);
-    const double span = q->times[after] - q->times[before];
-    for (int64_t i = 0; i < width; i++)
-        to[i] = (values[after * width + i] - values[before * width + i]) / span;
-}
-
-void modal_deform_rates(const modal_trajectory *q, int64_t frame, double *q_rates, double *pose_rates)
-{
-    /* differences of the trajectory's float64 numbers: no digits are lost as they would be between positions */
-    if (q_rates) difference(q, q->q, q->mode_offsets[q->n_objects], frame, q_rates);
-    if (pose_rates) difference(q, q->poses, 12 * (int64_t)q->n_objects, frame, pose_rates);
-}
 
 /* Frames of the trajectory, n from `first` on, one every step. */
 static void gather(const modal_deform_source *s, int64_t first, int64_t n)
@@ -132,9 +108,6 @@ modal_status modal_deform_source_new(modal_deform_source **source, const modal_d
     s->n_points = modal_deformer_n_points(request->deformer);
     const int64_t most = modal_deformer_batch_frames(request->deformer);
     const int64_t total = most * q->mode_offsets[q->n_objects], width = most * 12 * q->n_objects;
-    if (s->speed && !isfinite(q->times[q->n_frames - 1] - q->times[0]))
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "times: speed needs their differences, %g to %g s", q->times[0],
-                   q->times[q->n_frames - 1]);
     if (request->lead && most < 2) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "deform: no room for two frames of a batch");
     if (request->step > 1) MODAL_TRY(modal_alloc(&s->q, total, sizeof *s->q, "batch", err));
     if (request->step > 1 && q->poses) MODAL_TRY(modal_alloc(&s->poses, width, sizeof *s->poses, "batch", err));

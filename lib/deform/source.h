@@ -33,11 +33,7 @@ typedef struct modal_deform_source modal_deform_source;
 /* Which speeds the objects of a trajectory have. */
 modal_speed_kind modal_deform_speed_kind(const modal_trajectory *trajectory);
 
-/* Rates of change at a frame of a trajectory that has two or more: of q, and of its poses [n_objects, 3, 4]; either may be NULL. */
-void modal_deform_rates(const modal_trajectory *trajectory, int64_t frame, double *q_rates, double *pose_rates);
-
-/* *as is for modal_frames_run, and good until the source is deleted. MODAL_ERROR_INPUT where the trajectory's times do
- * not let a speed be computed; MODAL_ERROR_MEMORY where a batch has no room for the frame before it. */
+/* *as is for modal_frames_run, and good until the source is deleted. MODAL_ERROR_MEMORY where a batch has no room for the frame before it. */
 modal_status modal_deform_source_new(modal_deform_source **source, const modal_deform_source_request *request,
                                      modal_frame_source *as, modal_error *err);
 modal_deform_source *modal_deform_source_delete(modal_deform_source *source); /* NULL is fine; returns NULL */

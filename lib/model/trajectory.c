@@ -13,6 +13,8 @@ void modal_trajectory_free(modal_trajectory *trajectory)
     modal_free(&trajectory->times);
     modal_free(&trajectory->mode_offsets);
     modal_free(&trajectory->q);
+    modal_free(&trajectory->q_velocities);
+    modal_free(&trajectory->pose_velocities);
     modal_free(&trajectory->poses);
     modal_free(&trajectory->still);
     modal_free(&trajectory->energy);

@@ -17,6 +17,8 @@ typedef struct modal_trajectory {
     int32_t n_objects;
     int64_t *mode_offsets; /* [n_objects + 1], as modal_basis_mode_offsets gives them */
     double *q;             /* [n_frames, mode_offsets[n_objects]] sqrt(kg) m */
+    double *q_velocities;  /* as q, sqrt(kg) m/s, or NULL: not kept */
+    double *pose_velocities; /* as poses, 1/s and m/s, with q_velocities where there are poses; else NULL */
     double *poses;        /* [n_frames, n_objects, 3, 4] [R p], or NULL: the rest poses; the file's frames */
     uint8_t *still;       /* [n_objects] nonzero: its pose is the same in all frames and lies in the file once; NULL: none. Needs poses */
     double *energy;        /* [n_frames, 4] J, or NULL: kinetic, elastic, dissipated and external work up to

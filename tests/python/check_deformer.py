@@ -14,6 +14,8 @@ import warnings
 import h5py
 import numpy as np
 
+from trajectories import keep_velocities
+
 tools, source, samples, library = sys.argv[1:]
 os.environ["MODALTOOLS_BIN"] = tools
 if library != "-":
@@ -253,16 +255,16 @@ def check_native(basis):
     fails(ValueError, "-1 threads", Deformer, "traj.h5", threads=-1)
     fails(OSError, "the limit is 1", Deformer("traj.h5", memory_limit=1).frame, 0)
     run("modalpack", f"{source}/data/tuning_fork.msh", "fork.h5", modes=4, young="2e11", poisson=0.3, density=7800, fixed="stem_end", force=True)
-    run("modalsim", "fork.h5", "ring.h5", duration=0.004, fps=1000, initial=["0=1e-3", "3=1e-3"], force=True)
+    run("modalsim", "fork.h5", "ring.h5", duration=0.004, fps=1000, initial=["0=1e-3", "3=1e-3"], velocities=True, force=True)
     with open("places.csv", "w") as file:
         file.write("0,0,-1,0,0,0,0,0,0\n1,0,-1,3,0,0,0.4,0.5,-0.3\n")
     run("modalplace", "places.csv", "two.h5", "fork.h5", force=True)
-    run("modalsim", "two.h5", "both.h5", duration=0.004, fps=1000, initial="0=1e-3", force=True)
+    run("modalsim", "two.h5", "both.h5", duration=0.004, fps=1000, initial="0=1e-3", velocities=True, force=True)
     run("modalpack", f"{source}/data/tuning_fork.msh", "large_b.h5", reduced_forces=True, modes=2, derivatives=1, young="5e7", poisson=0.3, density=7800,
         fixed="stem_end", force=True)
     with open("large.json", "w") as file:
         json.dump({"duration": 0.1, "fps": 40, "gravity": [30, 0, 0], "model": "stvk"}, file)
-    run("modalsim", "large_b.h5", "large.h5", scene="large.json", force=True)
+    run("modalsim", "large_b.h5", "large.h5", scene="large.json", velocities=True, force=True)
     assert all(check_volume(name) > 0 for name in ("ring", "both", "large"))
     motion = Deformer("both.h5")
     for g in motion.groups: # of the surface: its triangles are those whose corners are all in the group
@@ -337,6 +339,7 @@ def check_ahead(basis):
     from modaltools.ahead import Ahead
     rng = np.random.default_rng(5)
     Trajectory.write("long.h5", basis, np.arange(60) / 25, rng.normal(size=(60, basis.n_coordinates)) * 0.02)
+    keep_velocities("long.h5")
     with Deformer("long.h5") as motion:
         wanted = [motion.frame(i, normals=True, displacement=True, speed=True) for i in range(60)]
         rows = [list(range(60)), list(range(59, -1, -1)), list(range(0, 60, 7)), [5, 5, 6, 7, 8, 8, 9, 3, 4, 5, 6, 59, 0, 1, 2, 3], [0, 59] * 3, list(range(2, 60, 20))]
@@ -380,6 +383,7 @@ with tempfile.TemporaryDirectory() as folder:
     poses[..., 3] = rng.normal(size=poses.shape[:-1])
     Trajectory.write("turn.h5", basis, np.cumsum(rng.uniform(0.01, 0.1, 7)), rng.normal(size=(7, basis.n_coordinates)) * 0.02, poses)
     for name in ("traj", "still", "turn"):
+        keep_velocities(f"{name}.h5")
         run("modaldeform", f"{name}.h5", name, fields="displacement,speed", normals="dynamic", backend="cpu")
     for NATIVE in (True, False) if library != "-" else (False,):
         for name in ("traj", "still", "turn"):

@@ -21,6 +21,7 @@ import check_modaldeform as base
 import check_sequence
 import read_formats
 from basis_file import element_offsets, node_modes
+from trajectories import keep_velocities
 from validator import validate
 
 FRAMES = 25
@@ -602,6 +603,8 @@ def main():
             if os.path.exists(name):
                 os.remove(name)
         base.long_trajectory("long.h5", "basis.h5", 300)
+        for name in ("traj.h5", "still.h5"):
+            keep_velocities(name)
         for part in (all_formats, plain, glb, glb_normals, glb_large, null, precision, volume, probes_alone, refusals, interrupt):
             part()
             print(f"check_formats: {part.__name__}: ok")

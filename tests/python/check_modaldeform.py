@@ -18,6 +18,7 @@ import numpy as np
 
 import basis_file
 import check_sequence
+from trajectories import keep_velocities
 
 tool, write_samples = (os.path.abspath(p) for p in sys.argv[1:3])
 FILES = ["manifest.json", "sequence.vtkhdf", "sequence.xdmf"]
@@ -179,6 +180,7 @@ def long_trajectory(path, basis, n_frames):
         f["times"], f["frames"] = np.arange(n_frames) / 30.0, frames
         f["q"] = random.uniform(-0.02, 0.02, (n_frames, sum(modes)))
         f["mode_offsets"] = np.concatenate([[0], np.cumsum(modes)]).astype("i8")
+    keep_velocities(path)
 
 
 def read(path):

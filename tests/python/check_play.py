@@ -79,6 +79,11 @@ def page_data():
         run("modalview", "q.h5", "page.html", "--force", "-q", *words)
         header = Data("page.html").header
         must(header["slow_motion"] == factor and "sound" not in header, words, header)
+    # colours by speed only of frames that follow the motion
+    for fps, follows in ((1e5, True), (100, False)):
+        run("modalsim", "fork.h5", "few.h5", "--duration", 10 / fps, "--fps", fps, "--initial", "0=1e-4", "--initial", "3=1e-4", "-f", "-q")
+        got = run("modalview", "few.h5", "few.html", "-f")
+        must(("speeds" in Data("few.html").header) != follows and ("no colours by speed: object 0, mode 3: moves at" in got.stderr) != follows, fps, got.stderr)
     run("modalview", "q.h5", "page.html", "--force", "-q", "--sound", "out/sound.wav")
     data = Data("page.html")
     about = data.header["sound"]

@@ -104,6 +104,37 @@ def beside_a_stiff_one():
     must(np.abs(found[0][1][1:].sum(1)).size and np.abs(found[0][1][-1, 3]) > 0, "energies")
 
 
+def speeds():
+    """Frames that do not follow the motion have no speeds, but for those that are kept: against frames that do, objects in all kinds of frames."""
+    place("v.h5", (0, -1, 0, 0, 0, 0, 0, 0), (1, 0, 1, 0, 0, 0.3, 0, 0), (1, 1, 1.1, 0, 0, 0, 0.2, 0), (1, -1, 3, 3, 3, 0, 0, 1), (0, -1, 5, 0, 0, 0, 0, 0))
+    scene = {"duration": 0.3, "gravity": [0, 0, -9.81], "model": "stvk", "step": 2.5e-4, "objects": [
+        {"object": 3, "motion": "free", "velocity": [1, 0, 2], "angular_velocity": [0, 9, 3]},
+        {"object": 4, "motion": {"keys": [[0, 0, 0, 0, 0, 0, 0], [0.1, 0.1, 0, 0, 0, 0.3, 0], [0.3, 0, 0.2, 0, 0, 0, -0.4]]}}]}
+    got = {}
+    for name, fps, words in (("kept", 10, ("--velocities",)), ("coarse", 10, ()), ("fine", 4000, ())):
+        with open("v.json", "w") as f:
+            json.dump(dict(scene, fps=fps), f)
+        run("modalsim", "v.h5", f"{name}.h5", "--scene", "v.json", "-f", *words, *BACKEND)
+        if name == "coarse":
+            run("modaldeform", "coarse.h5", "no", "--fields", "speed", code=3, says="coarse.h5: --fields: object 3: turns by 54.4 degrees from frame to frame")
+            must(not os.path.exists("no"), "a folder is left")
+            continue
+        run("modalinfo", f"{name}.h5", "--check")
+        run("modaldeform", f"{name}.h5", f"s_{name}", "--fields", "speed", "--frames", f"::{fps // 10}", "-f", *BACKEND)
+        with h5py.File(f"s_{name}/sequence.vtkhdf") as f:
+            got[name] = f["VTKHDF/PointData/speed"][:].reshape(4, -1)
+    validate("kept.h5")
+    # one that only bends; too few frames of it, enough, and too few with velocities
+    for fps, words, enough in ((20, (), 0), (100, (), 1), (20, ("--velocities",), 1)):
+        run("modalsim", "stalk.h5", "w.h5", "--duration", 0.5, "--fps", fps, "--initial", "0=0.01", "-f", *words)
+        run("modaldeform", "w.h5", "no", "--fields", "speed", "-f", code=0 if enough else 3, says="" if enough else "w.h5: --fields: object 0, mode 0: moves at ")
+    shutil.rmtree("no")
+    off = np.abs(got["kept"] - got["fine"])[1:3].max() / got["fine"].max()
+    print(f"check_rigid: speeds that are kept: {off:.1e} of the fastest point")
+    moving = (got["fine"][1:3].max(axis=0) > 1e-3 * got["fine"].max()).mean()
+    must(off <= 2e-3 and moving > 0.9, "speeds", off, moving)
+
+
 def poses_of(path):
     with h5py.File(path) as t:
         n, moving = len(t["mode_offsets"]) - 1, t["frame_objects"][:]
@@ -222,6 +253,7 @@ with tempfile.TemporaryDirectory() as folder:
         "--reduced-forces", "--derivatives", 3)
     pack()
     beside_a_stiff_one()
+    speeds()
     frames_of_every_format()
     refuse()
     many()

@@ -49,6 +49,7 @@ struct modal_motion {
     double *q_rates, *pose_rates, *still; /* of frames that are made at once; zeros for coordinates of one's own */
     double *q, *poses;           /* of frames that do not lie side by side */
     modal_stress_frames *stress; /* of volumes, with what was wanted so far */
+    int speed_checked;           /* the trajectory's frames are known to follow the motion (lib/deform/rates.h) */
     int has_stress[MODAL_STRESS_FRAMES_VALUES];
     struct motion_curvature *curvature; /* once it was wanted */
     float *unwanted;           /* positions of such frames where the caller wants none */

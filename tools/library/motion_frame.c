@@ -10,6 +10,7 @@
 #include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/deform/reach.h"
+#include "lib/deform/rates.h"
 #include "lib/deform/source.h"
 #include "tools/library/motion.h"
 
@@ -177,14 +178,11 @@ typedef struct inputs {
     const double *q, *poses, *q_rates, *pose_rates;
 } inputs;
 
-static modal_status check_speed(const modal_motion *m, modal_error *err)
+static modal_status check_speed(modal_motion *m, modal_error *err)
 {
-    modal_status status = MODAL_OK;
-    const modal_trajectory *q = &m->trajectory;
-    if (q->n_frames < 2) MODAL_FAIL(err, MODAL_ERROR_INPUT, "speed needs two frames");
-    if (!isfinite(q->times[q->n_frames - 1] - q->times[0]))
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "times: speed needs their differences, %g to %g s", q->times[0], q->times[q->n_frames - 1]);
-done:
+    if (m->speed_checked) return MODAL_OK;
+    const modal_status status = modal_deform_check_rates(&m->basis, &m->trajectory, err);
+    m->speed_checked = status == MODAL_OK;
     return status;
 }
 

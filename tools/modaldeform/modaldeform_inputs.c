@@ -8,6 +8,7 @@
 #include "formats/basis/basis_h5.h"
 #include "formats/sequences/sequence_null.h"
 #include "lib/base/memory.h"
+#include "lib/deform/rates.h"
 #include "formats/sequences/sequence_glb.h"
 #include "formats/sequences/sequence_mdd.h"
 #include "formats/sequences/sequence_pc2.h"
@@ -141,7 +142,7 @@ static modal_status read_basis(tool *t, const modaldeform_request *r, modaldefor
 {
     modal_status status = MODAL_OK;
     const int parts = (r->volume ? MODAL_BASIS_VOLUME | MODAL_BASIS_VOLUME_MODES : MODAL_BASIS_SURFACE) |
-                      (r->swings || r->sound ? MODAL_BASIS_MODES : 0) | (r->look_path || r->creases.by_normals ? MODAL_BASIS_LOOK : 0);
+                      (r->swings || r->sound || r->speed ? MODAL_BASIS_MODES : 0) | (r->look_path || r->creases.by_normals ? MODAL_BASIS_LOOK : 0);
     MODAL_TRY(tool_find_basis(r->swings ? r->trajectory_path : r->basis_path, r->trajectory_path, &in->trajectory,
                               &in->basis_path, err));
     MODAL_TRY(modal_basis_read(in->basis_path, parts, &in->basis, err));
@@ -219,8 +220,13 @@ modal_status modaldeform_read_inputs(tool *t, modaldeform_request *r, modaldefor
     if (r->show_arrays) MODAL_TRY(modaldeform_add_modes(t, r, &in->modes, err));
     if (r->show_arrays) MODAL_TRY(modaldeform_make_modes(r, in, err));
     MODAL_TRY(describe_arguments(r, in, err));
-    if (r->speed && in->trajectory.n_frames < 2)
+    if (r->speed && r->snapshots && in->trajectory.n_frames < 2)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: speed needs two frames", r->trajectory_path);
+    if (r->speed && !r->snapshots && modal_deform_check_rates(&in->basis, &in->trajectory, err) != MODAL_OK) {
+        modal_error_context(err, "%s: --fields", r->trajectory_path);
+        status = err->status;
+        goto done;
+    }
     MODAL_TRY(modaldeform_find_probes(t, r, in, err));
     in->mesh_points = in->n_points;
     in->mesh_triangles = in->n_triangles;

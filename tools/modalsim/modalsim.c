@@ -71,6 +71,10 @@ static const tool_option options[] = {
      "With --scene: what is measured of how far each frame may be trusted. steps: the steps alone; auto: how strongly solids "
      "are deformed, too, where they are not so large that it takes long; full: of all of them.",
      0},
+    {"velocities", 0, NULL, NULL,
+     "Keep the velocities of the reduced coordinates and of the frames, too, for modaldeform --fields speed at any frame rate. The trajectory is twice as "
+     "large.",
+     0},
     {"allow-inversion", 0, NULL, NULL,
      "Elements that are turned inside out (det F < 0) do not end the motion.", 0},
     TOOL_OPTION_FORCE,

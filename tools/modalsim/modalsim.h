@@ -41,6 +41,7 @@ typedef struct modalsim_request {
     modalsim_quality quality;
     int allow_inversion;
     int to_stdout, force, start_static;
+    int velocities;            /* --velocities */
     double fps; /* 0: one frame */
     int64_t n_frames;
     double last_time;

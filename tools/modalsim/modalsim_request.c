@@ -106,10 +106,13 @@ static modal_status read_scene_options(const tool_arguments *a, modalsim_request
     static const char *const mine[] = {"backend", "set", "checkpoint", "restart", "keep-partial", "quality"};
     for (size_t i = 0; !r->scene_path && i < sizeof mine / sizeof *mine; i++)
         if (tool_count(a, mine[i]) > 0) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: needs --scene", mine[i]);
-    static const char *const continued[] = {"checkpoint", "restart"}; /* the factor is not in a checkpoint */
-    for (int i = 0; i < 2 && tool_count(a, "amplitude") > 0; i++)
-        if (tool_count(a, continued[i]) > 0)
+    static const char *const continued[] = {"checkpoint", "restart"}; /* neither the factor nor velocities are in a checkpoint */
+    for (int i = 0; i < 2; i++) {
+        if (tool_count(a, "amplitude") > 0 && tool_count(a, continued[i]) > 0)
             MODAL_FAIL(err, MODAL_ERROR_USAGE, "--amplitude: not with --%s, %s", continued[i], tool_value(a, "amplitude"));
+        if (tool_count(a, "velocities") > 0 && tool_count(a, continued[i]) > 0)
+            MODAL_FAIL(err, MODAL_ERROR_USAGE, "--velocities: not with --%s, whose checkpoints have none", continued[i]);
+    }
     for (size_t i = 0; i < sizeof simple / sizeof *simple; i++)
         if (tool_count(a, simple[i]) > 0)
             MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: belongs into the scene when there is one, %s", simple[i],
@@ -143,7 +146,7 @@ static modal_status check_made(const tool_arguments *a, const modalsim_request *
 {
     static const char *const others[] = {"duration", "fps", "damping", "damping-ratio", "gravity", "impulse",
                                          "base-acceleration", "initial", "static", "amplitude", "scene", "set", "backend", "checkpoint",
-                                         "checkpoint-every", "restart", "keep-partial", "quality", "allow-inversion"};
+                                         "checkpoint-every", "restart", "keep-partial", "quality", "allow-inversion", "velocities"};
     const char *option = r->rebase_path ? "rebase" : "project", *path = r->rebase_path ? r->rebase_path : r->project_path;
     if (r->old_basis_path && !r->rebase_path)
         return modal_error_set(err, MODAL_ERROR_USAGE, "--basis: needs --rebase, %s", r->old_basis_path);
@@ -168,6 +171,7 @@ modal_status modalsim_read_request(const tool *t, modalsim_request *r, modal_err
     r->scene_path = tool_value(a, "scene");
     r->checkpoint_every = 100;
     r->allow_inversion = tool_count(a, "allow-inversion") > 0;
+    r->velocities = tool_count(a, "velocities") > 0;
     r->rebase_path = tool_value(a, "rebase");
     r->old_basis_path = tool_value(a, "basis");
     r->project_path = tool_value(a, "project");

@@ -77,7 +77,7 @@ modal_status modalsim_response(tool *t, const modalsim_request *r, const modal_s
                                tool_output *output, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    static const char *const moving[] = {"backend", "checkpoint", "restart", "keep-partial"};
+    static const char *const moving[] = {"backend", "checkpoint", "restart", "keep-partial", "velocities"};
     table to = {r, {.file = -1}};
     modal_response *response = NULL;
     double *values = NULL;

@@ -28,6 +28,7 @@ typedef struct scene_run {
     modal_device device;
     modalsim_writer writer;
     double *poses;  /* [objects, 12] of one frame, or NULL */
+    double *pose_velocities; /* likewise, with --velocities */
     char scene_hash[MODAL_HASH_TEXT];
     double *numbers; /* [objects, FRAME_NUMBERS + MEASURE_NUMBERS] of a checkpoint */
     tool_output checkpoint_output;    /* until the first one is there */
@@ -161,11 +162,26 @@ static modal_status keep(scene_run *s, const modal_simulation *run, int due, mod
                            (long long)done - 1, modal_frame_time(done - 1, s->scene.fps));
 }
 
+/* [R p]' [objects, 3, 4]: R [w]x with the spin w in the body's axes, and p'. */
+static void find_pose_velocities(const modal_scene_state *state, int32_t n_objects, double *to)
+{
+    for (int32_t i = 0; i < n_objects; i++) {
+        const modal_step_pose *f = &state->poses[i];
+        for (int r = 0; r < 3; r++, to += 4) {
+            const double *row = f->rotation + 3 * r;
+            for (int c = 0; c < 3; c++) to[c] = row[(c + 1) % 3] * f->spin[(c + 2) % 3] - row[(c + 2) % 3] * f->spin[(c + 1) % 3];
+            to[3] = f->velocity[r];
+        }
+    }
+}
+
 static modal_status frame_done(void *context, const modal_simulation *run, modal_error *err)
 {
     scene_run *s = context;
     const int64_t done = run->state.next_frame;
     const double time = modal_frame_time(done - 1, s->scene.fps);
+    if (s->pose_velocities) find_pose_velocities(&run->state, s->basis.n_objects, s->pose_velocities);
+    if (s->r->velocities) modal_trajectory_out_velocities(s->writer.out, run->state.v, s->pose_velocities);
     modal_status wrote =
         modal_trajectory_out_row(s->writer.out, time, run->state.q, s->poses, run->energy, &run->quality, err);
     s->write_failed = wrote != MODAL_OK;
@@ -369,6 +385,7 @@ static modal_status open_trajectory(scene_run *s, modal_simulation *run, modal_e
                    s->scene.duration, s->scene.fps);
     if (r->scene_path && modal_scene_moves(&s->scene, &s->basis))
         MODAL_TRY(modal_alloc(&s->poses, 12 * n, sizeof(double), "frames", err));
+    if (s->poses && r->velocities) MODAL_TRY(modal_alloc(&s->pose_velocities, 12 * n, sizeof(double), "frames", err));
     MODAL_TRY(modal_alloc(&s->numbers, n * (POSE_NUMBERS + MEASURE_NUMBERS), sizeof(double), "checkpoint", err));
     run->poses = s->poses;
     MODAL_TRY(modal_scene_state_alloc(&run->state, &s->basis, err));
@@ -439,6 +456,7 @@ done:
     modalsim_range_end(&s.range);
     s.tiles = modal_basis_tiles_close(s.tiles);
     modal_free(&s.poses);
+    modal_free(&s.pose_velocities);
     modal_basis_free(&s.basis);
     modal_scene_free(&s.scene);
     modal_free(&s.numbers);

@@ -88,7 +88,7 @@ static modal_status check_room(const modalsim_writer *w, modal_error *err)
     modal_status status = MODAL_OK;
     const modalsim_request *r = w->r;
     const double coordinates = (double)w->head.mode_offsets[w->head.n_objects], objects = w->head.n_objects;
-    const double row = 8 * (1 + coordinates + (w->head.poses ? 12 * objects : 0) + (w->head.energy ? 4 : 0) +
+    const double row = 8 * (1 + (1 + r->velocities) * (coordinates + (w->head.poses ? 12 * objects : 0)) + (w->head.energy ? 4 : 0) +
                             (w->head.quality ? MODAL_QUALITY_NUMBERS : 0));
     const double rows = row * (double)w->head.n_frames;
     const double state = 8 * (6 * coordinates + (double)(MODALSIM_STATE_NUMBERS + 13) * objects); /* with lags and drifts */
@@ -135,6 +135,7 @@ modal_status modalsim_writer_begin(modalsim_writer *w, const modal_basis *basis,
     head->poses = arrays & MODALSIM_POSES ? &there : NULL;
     head->energy = arrays & MODALSIM_ENERGY ? &there : NULL;
     head->quality = arrays & MODALSIM_QUALITY ? &some : NULL;
+    head->q_velocities = w->r->velocities ? &there : NULL;
     MODAL_TRY(check_room(w, err));
     status = modal_trajectory_out_open(&w->out, w->r->to_stdout ? NULL : w->output->temporary, head, err);
 done:
@@ -146,10 +147,14 @@ static modal_status copy_rows(void *context, const modal_trajectory_block *rows,
     modal_status status = MODAL_OK;
     modalsim_writer *w = context;
     const int64_t n = w->head.mode_offsets[w->head.n_objects];
-    for (int64_t i = 0; i < rows->count; i++)
+    for (int64_t i = 0; i < rows->count; i++) {
+        if (rows->q_velocities)
+            modal_trajectory_out_velocities(w->out, rows->q_velocities + i * n,
+                                            rows->pose_velocities ? rows->pose_velocities + i * 12 * w->head.n_objects : NULL);
         MODAL_TRY(modal_trajectory_out_row(w->out, rows->times[i], rows->q + i * n,
                                            rows->poses ? rows->poses + i * 12 * w->head.n_objects : NULL,
                                            rows->energy ? rows->energy + 4 * i : NULL, rows->quality ? rows->quality + i : NULL, err));
+    }
 done:
     return status;
 }
@@ -202,7 +207,7 @@ done:
 void modalsim_writer_discard(modalsim_writer *w)
 {
     modal_trajectory_out_abandon(&w->out);
-    w->head.poses = w->head.energy = NULL;
+    w->head.poses = w->head.energy = w->head.q_velocities = NULL;
     w->head.quality = NULL;
     modal_trajectory_free(&w->head);
 }

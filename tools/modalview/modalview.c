@@ -13,6 +13,7 @@
 #include "formats/sequences/sequence_wav.h"
 #include "formats/viewer/viewer_data.h"
 #include "lib/base/memory.h"
+#include "lib/deform/rates.h"
 #include "formats/json/scene.h"
 #include "tools/common/commit.h"
 #include "tools/common/look_images.h"
@@ -76,6 +77,7 @@ typedef struct scene {
     char *basis_path;
     modal_wav wav;
     modal_viewer_play play;
+    modal_error no_speeds; /* why the page has none */
     modal_response_table table; /* n_rows 0: none */
     modal_scene said;           /* --scene */
     modal_viewer_load *loads;
@@ -208,6 +210,7 @@ static modal_status read_play(tool *t, scene *s, modal_error *err)
     if (q->n_frames == 0) goto done;
     MODAL_TRY(modalview_loads_make(t, tool_value(&t->arguments, "scene"), &s->said, &s->basis, q, &s->loads, &s->play.n_loads, err));
     s->play.loads = s->loads;
+    s->play.no_speeds = s->play.n_columns == 0 && modal_deform_check_rates(&s->basis, q, &s->no_speeds) != MODAL_OK;
     const double seconds = q->times[q->n_frames - 1] - q->times[0];
     if (s->play.slow_motion == 0) s->play.slow_motion = tool_slow_motion_auto(q, 0, 1, q->n_frames);
     if (tool_count(&t->arguments, "slow-motion"))
@@ -281,6 +284,7 @@ int main(int argc, char **argv)
         json_object_set_new(t.report, "displacement_error", json_real(data.displacement_error));
         tool_note(&t, "%s: %.2f MB, positions to %.2g m, every mode to %.1e of its largest displacement", path,
                   1e-6 * (double)size, data.position_error, data.displacement_error);
+        if (s.play.no_speeds) tool_note(&t, "no colours by speed: %s", s.no_speeds.message);
     }
     if (size > LARGE_PAGE)
         tool_warn(&t, "%s: a large page, browsers may take long to open it, %.0f MB", path,

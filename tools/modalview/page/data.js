@@ -162,6 +162,7 @@ export async function readScene(header, base64) {
     scene.times = new Float64Array(reader.planes(n, 8));
     scene.q = new Float32Array(reader.planes(n * coordinates, 4));
     scene.slowMotion = header.slow_motion;
+    scene.hasSpeeds = header.speeds !== false;
     if (header.moving_frames) scene.frames = new Float32Array(reader.planes(12 * n * header.objects, 4));
   }
   if (header.sound) {

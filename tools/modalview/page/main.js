@@ -276,7 +276,7 @@ async function start() {
     e.preventDefault();
     keys[e.key]();
   });
-  if (!isTrajectory) $('colour').querySelector('option[value="2"]').remove(); // no speeds without time
+  if (!scene.hasSpeeds) $('colour').querySelector('option[value="2"]').remove(); // no time, or frames that do not follow the motion
   if (!scene.frames) $('colour').querySelector('option[value="4"]').remove(); // nothing carries anything
   if (look) $('colour').add(new Option('look', String(LOOK)), 0);
   if (!deformer.canCurve) for (const o of [...$('colour').options]) if (FIELDS[o.value]?.around) o.remove();

@@ -179,12 +179,8 @@ class NumpyHandle:
         poses = None if motion.poses is None else motion.poses[index]
         rates: Optional[tuple[Floats, Optional[Floats]]] = None
         if "speed" in arrays:
-            if len(motion) < 2:
-                raise ValueError(f"{self.path}: speed needs two frames")
-            a, b = max(index - 1, 0), min(index + 1, len(motion) - 1)  # central, one-sided at the ends
-            dt = motion.times[b] - motion.times[a]
-            rates = ((motion.q[b] - motion.q[a]) / dt,
-                     None if motion.poses is None else (motion.poses[b] - motion.poses[a]) / dt)
+            used = [self.basis.shapes[k] for k in self.object_shapes]
+            rates = motion.rates(index, [(s.kind, s.frequencies, s.mass) for s in used])
         self.at(motion.q[index], poses, rates, arrays)
 
     def at(self, q: Floats, poses: Optional[Floats], rates: Optional[tuple[Floats, Optional[Floats]]], arrays: dict[str, Singles]) -> None:

@@ -221,9 +221,12 @@ class Motion:
         return [solid for solid in found if solid is not None]
 
     def frequencies(self, shape: int) -> Floats:
+        return self._modes(shape)[1]
+
+    def _modes(self, shape: int) -> "tuple[str, Floats, float]":
         with open_file(self.basis_path, "basis", (2, 3)) as file, shape_group(file, shape) as group:
-            found: Floats = group["modes/frequencies"][:].astype(float)
-        return found
+            modes = group["modes"]
+            return text(modes.attrs.get("kind", "modes")), modes["frequencies"][:].astype(float), float(modes.attrs["total_mass"])
 
     @property
     def n_modes(self) -> int:
@@ -315,12 +318,7 @@ class Motion:
         q, poses = self.coordinates(place)
         rates = None
         if speed:
-            if len(self) < 2:
-                raise ValueError(f"{self.path}: speed needs two frames")
-            i = int(round(min(max(place, 0), len(self) - 1)))
-            a, b = max(i - 1, 0), min(i + 1, len(self) - 1)
-            dt = self.times[b] - self.times[a]
-            rates = (motion.q[b] - motion.q[a]) / dt, None if motion.poses is None else (motion.poses[b] - motion.poses[a]) / dt
+            rates = motion.rates(whole, [self._modes(int(k)) for k in self.object_shapes])
         time = float(np.interp(place, np.arange(len(self)), self.times))
         return self.solid_of(q, poses, amplitude, fields, rates, time)
 

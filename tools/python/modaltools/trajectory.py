@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Optional
+from typing import Optional, Sequence
 
 import h5py
 import numpy as np
@@ -11,6 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._h5 import Path, open_file, replaced, text
 from .basis import Basis, Floats
+
+
+_MOST_LOST = 0.1  # of the largest speed: lib/deform/rates.c
+
+
+def _lost(x: Floats) -> Floats:
+    """The share of a velocity that central differences lose, where the phase goes on by x from frame to frame."""
+    return np.where(x < np.pi, 1 - np.sinc(np.minimum(x, np.pi) / np.pi), 1.0)
 
 
 class Trajectory:
@@ -29,6 +37,14 @@ class Trajectory:
                 poses = np.empty((len(self.times), len(still), 3, 4))
                 poses[:, moving], poses[:, still] = self.poses, file["still_frames"][:]
                 self.poses = poses
+            self.q_velocities: Optional[Floats] = None  # modal_velocities: as q and poses, or None: not kept
+            self.pose_velocities: Optional[Floats] = None
+            if "modal_velocities" in text(file.attrs.get("extensions_used", "")).split(" "):
+                self.q_velocities = file["q_velocities"][:].astype(float)
+                if self.poses is not None:
+                    self.pose_velocities = np.zeros_like(self.poses)
+                    own_frames = file["frame_objects"][:] if "frame_objects" in file else np.arange(len(self.offsets) - 1)
+                    self.pose_velocities[:, own_frames] = file["frame_velocities"][:]
             self.energy: Optional[Floats] = file["energy"][:].astype(float) if "energy" in file else None
             self.basis_hash = text(file.attrs["basis_hash"])
             own = text(file.attrs["basis_path"])
@@ -38,6 +54,7 @@ class Trajectory:
         self._check()
         self.basis_path = os.path.join(os.path.dirname(os.path.abspath(self.path)), own)
         self._basis: Optional[Basis] = None
+        self._follows = False  # frames are known to follow the motion
         if basis is not None:
             self._take(basis)
 
@@ -52,7 +69,10 @@ class Trajectory:
             raise ValueError(f"{self.path}: frames: has the shape {self.poses.shape}")
         if self.models is not None and (self.models.shape != (objects,) or self.models.max() > 1):
             raise ValueError(f"{self.path}: models: not 0 or 1 for each object")
-        for name, array in (("q", self.q), ("frames", self.poses)):
+        for name, array, like in (("q_velocities", self.q_velocities, self.q), ("frame_velocities", self.pose_velocities, self.poses)):
+            if array is not None and (like is None or array.shape != like.shape):
+                raise ValueError(f"{self.path}: {name}: has the shape {array.shape}")
+        for name, array in (("q", self.q), ("frames", self.poses), ("q_velocities", self.q_velocities), ("frame_velocities", self.pose_velocities)):
             bad = np.argwhere(~np.isfinite(array)) if array is not None else np.empty((0, 1))
             if len(bad):
                 raise ValueError(f"{self.path}: {name}: frame {bad[0][0]}: not finite")
@@ -72,6 +92,45 @@ class Trajectory:
             self._take(Basis(self.basis_path))
         assert self._basis is not None
         return self._basis
+
+    def rates(self, frame: int, modes: "Sequence[tuple[str, Floats, float]]") -> "tuple[Floats, Optional[Floats]]":
+        """Rates of change of q and of the poses at a frame: those that the trajectory keeps, or differences over the frames before and after.
+        modes: of each object kind, frequencies (Hz) and total mass. ValueError where differences do not follow the motion."""
+        if self.q_velocities is not None:
+            return self.q_velocities[frame], None if self.pose_velocities is None else self.pose_velocities[frame]
+        if not self._follows:
+            self._check_rates(modes)
+            self._follows = True
+        a, b = max(frame - 1, 0), min(frame + 1, len(self) - 1)  # central, one-sided at the ends
+        dt = self.times[b] - self.times[a]
+        return (self.q[b] - self.q[a]) / dt, None if self.poses is None else (self.poses[b] - self.poses[a]) / dt
+
+    def _check_rates(self, modes: "Sequence[tuple[str, Floats, float]]") -> None:
+        if len(self) < 2:
+            raise ValueError(f"{self.path}: speed needs two frames")
+        dt, fastest, worst = float(np.diff(self.times).max()), 0.0, (0.0, 0, 0, 0.0)
+        for i, (kind, frequencies, mass) in enumerate(modes):
+            q = self.q[:, self.offsets[i]:self.offsets[i + 1]]
+            if q.shape[1] == 0:
+                continue
+            x = 2 * np.pi * frequencies * dt
+            if kind != "modes":  # the frequency that second differences show
+                squares, bends = ((q - q.mean(0))[1:-1] ** 2).sum(0), (np.diff(q, 2, axis=0) ** 2).sum(0)
+                x = 2 * np.arcsin(np.minimum(1, 0.5 * (bends / np.where(squares > 0, squares, np.inf)) ** 0.25))
+            speed = x / dt * np.ptp(q, axis=0) / 2
+            lost, scale = _lost(x) * speed, 1 / np.sqrt(mass if mass > 0 else 1)
+            fastest = max(fastest, float(scale * np.sqrt((speed**2).sum())))
+            k = int(np.argmax(lost))
+            worst = max(worst, (float(scale * np.sqrt((lost**2).sum())), i, k, float(x[k] / (2 * np.pi * dt))))
+        if self.poses is not None:
+            turns = np.einsum("foij,foij->fo", self.poses[1:, :, :, :3], self.poses[:-1, :, :, :3]).min(0)
+            angle = np.arccos(np.clip((turns - 1) / 2, -1, 1))
+            if not (_lost(angle) <= _MOST_LOST).all():
+                raise ValueError(f"{self.path}: object {int(np.argmax(angle))}: turns by {np.degrees(angle.max()):.3g} degrees from frame to frame, whose speed "
+                                 "needs more frames a second, or velocities (modalsim --velocities)")
+        if not worst[0] <= _MOST_LOST * fastest:
+            raise ValueError(f"{self.path}: object {worst[1]}, mode {worst[2]}: moves at {worst[3]:.6g} Hz, whose speed needs {np.ceil(8 * worst[3]):.0f} frames "
+                             f"a second, {1 / dt:.6g}, or velocities (modalsim --velocities)")
 
     def deform(self, frame: int) -> Floats:
         """World positions [points, 3] of a frame."""

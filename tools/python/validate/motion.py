@@ -59,6 +59,10 @@ def check_trajectory(file):
     if "modal_models" in file.extensions:
         models = file.array("/models", "u8", (n_objects,))
         file.must(models is None or (models <= 1).all(), "/models", "has a model that is none")
+    if "modal_velocities" in file.extensions:
+        file.array("/q_velocities", "f64", (n_frames, None if q is None else q.shape[1]))
+        if file.has("/frames"):
+            file.array("/frame_velocities", "f64", (n_frames, n_moving, 3, 4))
     errors = file.array("/rebase_errors", "f64", (n_objects,), optional=True)
     file.must(errors is None or (errors >= 0).all(), "/rebase_errors", "is negative")
     errors = file.array("/projection_errors", "f64", (n_frames, 4), optional=True)
