@@ -91,7 +91,8 @@ static modal_status plan_memory(const modal_modes_problem *problem, const modal_
         }
     }
     return modal_error_set(err, MODAL_ERROR_MEMORY,
-                           "modes: %.0f MiB needed (factor %.0f MiB in %s, %.3g operations), %s %.0f MiB",
+                           "modes: %.0f MiB needed (factor %.0f MiB in %s, %.3g operations), %s %.0f MiB; multigrid needs no factor, and "
+                           "ranks divide the rest: mpirun -n P modalpack --eigensolver slepc --route multigrid (--plan says what they take)",
                            ceil(*bytes / 1048576), ceil(report->bytes[last] / 1048576),
                            last == MODAL_FLOAT32 ? "floats" : "doubles", report->flops,
                            options->limit_is_available ? "the machine has" : "the limit is",

@@ -45,7 +45,8 @@ static modal_status analyse(ranks_problem *problem, factor *f, int *too_large, m
     problem->report.factor_bytes = 1e6 * (double)all;
     *too_large = problem->options.memory_limit > 0 && problem->report.most_factor_bytes > problem->options.memory_limit;
     if (*too_large && problem->options.route == MODAL_ROUTE_DIRECT)
-        MODAL_FAIL(err, MODAL_ERROR_MEMORY, "modes: %.0f MiB needed by a rank for its share of the factor, the limit is %.0f MiB; more ranks",
+        MODAL_FAIL(err, MODAL_ERROR_MEMORY, "modes: %.0f MiB needed by a rank for its share of the factor, the limit is %.0f MiB; more ranks "
+                   "(--plan), or --route multigrid",
                    ceil(problem->report.most_factor_bytes / 1048576), problem->options.memory_limit / 1048576);
 done:
     return status;

@@ -111,6 +111,10 @@ static modal_status choose_route(ranks_problem *problem, modal_error *err)
         return modal_error_set(err, MODAL_ERROR_MEMORY,
                                "modes: %.0f MiB needed by a rank (--route direct), or %.0f MiB (--route multigrid), the limit is %.0f MiB; more ranks (--plan)",
                                of_direct, of_multigrid, limit / mebibyte);
+    if (asked == MODAL_ROUTE_DIRECT && !(report->contrast > most_contrast))
+        return modal_error_set(err, MODAL_ERROR_MEMORY,
+                               "modes: %.0f MiB needed by a rank, the limit is %.0f MiB; more ranks (--plan), or --route multigrid: %.0f MiB",
+                               of_direct, limit / mebibyte, of_multigrid);
     return modal_error_set(err, MODAL_ERROR_MEMORY, "modes: %.0f MiB needed by a rank, the limit is %.0f MiB; more ranks (--plan)",
                            asked == MODAL_ROUTE_DIRECT ? of_direct : of_multigrid, limit / mebibyte);
 }

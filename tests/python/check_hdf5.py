@@ -104,9 +104,12 @@ def compile_there(folder, away):
     def names(text):
         home, *sources = text.split(";")
         paths = [os.path.relpath(os.path.join(home, x), SOURCE) for x in sources if x.endswith(".c")]
-        return [path for path in paths if not path.startswith("..")]
+        return [path for path in paths if not path.startswith("..") and os.path.basename(path) != "build.c"]
 
-    common = [path for text in lists.values() for path in names(text)]
+    # in the place of what tools/common/build.cmake writes
+    with open(f"{away}/source/tools/build_there.c", "w", encoding="utf-8") as file:
+        file.write('const char *tool_build(void);\nconst char *tool_build(void) { return "0.1.0"; }\n')
+    common = ["tools/build_there.c", *(path for text in lists.values() for path in names(text))]
     texts = "".join(f" -D{name}='\"{value}\"'" for name, value in
                     (("MODAL_VERSION", "0.1.0"), ("MODAL_BUILD_FLAGS", ""), ("TEST_FILES", "tests/files")))
     flags = f"-std=gnu11 -O0 -w -fopenmp -I. -D_GNU_SOURCE -DMODAL_HAVE_ZLIB{texts} $(pkg-config --cflags hdf5 libxxhash jansson)"

@@ -199,6 +199,12 @@ def check_broken_surfaces():
     report = mesh(FOLDER / "cube.off", "--engine", engine, "--size", "0.1")
     made = sum(report["mesh"]["elements"].values())
     check(made / 2 < report["expected_elements"] < 2 * made, "estimate", made, report["expected_elements"])
+    if "tetgen" in engines():  # which keeps the surface's own triangles, whatever the size
+        many = write_off("many.off", cube(16))
+        for words in (["--size", "0.5"], ["--size", "0.1"], []):
+            report = mesh(many, "--engine", "tetgen", *words)
+            made = sum(report["mesh"]["elements"].values())
+            check(made > 6000 and made / 2 < report["expected_elements"] < 2 * made, "estimate", words, made, report["expected_elements"])
     # Progress from the library, which changes nothing.
     for name in engines():
         words = [FOLDER / "cube.off", FOLDER / "p.msh", "-f", "--engine", name, "--size", "0.07", "-q"]

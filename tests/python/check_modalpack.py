@@ -168,11 +168,14 @@ solver = json.loads(pathlib.Path("r.json").read_text())["solver"]
 assert solver["sturm_count"]["below"] == counted and solver["factor_flops"] > 1e6, solver
 with h5py.File("b.h5") as f:
     assert f["shapes/0000/modes/sturm_count"][1] == 6 + 3
+    # the build, with the commit where one is known, is that of --version
+    assert f["provenance/0000"].attrs["version"].decode() == run("--version").stdout.split()[1]
 assert "Sturm count" in run(fork, "o.h5", *STEEL).stderr
 os.remove("o.h5")
 
 # memory: refused before the factorisation with what is needed; enough, though little, is enough
 expect(4, "MiB needed (factor ", fork, "o.h5", *STEEL, "--memory-limit", "20M")
+expect(4, "mpirun -n P modalpack --eigensolver slepc --route multigrid", fork, "o.h5", *STEEL, "--memory-limit", "20M")
 expect(2, "--memory-limit", fork, "o.h5", *STEEL, "--memory-limit", "0")
 expect(2, "--sturm: is for natural modes", fork, "o.h5", *STEEL, "--sturm", "--import", "x.U")
 needed = int(solver["memory_estimate_bytes"])

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nothing that a run reads is replaced by what it writes, and no two outputs are one file: every input of every tool
 against every output, by name, by a way round, by symbolic and hard links, the other way round, too; all refused with
-exit code 2, and every file as it was. Then - where it is no pipe, an empty name, and reports on what is no report.
+exit code 2, and every file as it was. Then - where it is no pipe, an empty name, reports on what is no report, and processes of a launcher
+that would write one output.
 usage: check_overwrites.py BIN_FOLDER TOOL... [--all]; with --all each pair in all of the ways. Without it every input against one of
 the outputs and every output against one input and one output, each in one of the ways in turn; - in the place of every operand and
 option of each tool once; reports by one command of each tool."""
@@ -206,6 +207,21 @@ def reports():
                 assert file.read().startswith('{\n  "tool": "' + command.tool), command.words
 
 
+def launched():
+    """Processes of an MPI launcher that would all write one output are refused before they begin, by every tool."""
+    tried = set()
+    for command in (c for c in COMMANDS if c.tool in tools and c.tool not in tried):
+        tried.add(command.tool)
+        fresh("../inputs")
+        before = files_below()
+        for variable in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE"):
+            got = run(command.line(folder), 2, env={**os.environ, variable: "2"}).stderr.decode()
+            assert f"{command.tool}: {variable}: each of the 2 processes would do the whole run and write " in got and got.count("\n") == 1, got
+            assert files_below() == before, command.words
+    run([f"{folder}/modalinfo", "a.h5"], env={**os.environ, "PMI_SIZE": "2"})
+    run([f"{folder}/modalpack", "x.node", "b.h5", "--material", "steel", "--modes", "1"], env={**os.environ, "PMI_SIZE": "1"})
+
+
 with tempfile.TemporaryDirectory() as place:
     os.makedirs(f"{place}/inputs")
     os.chdir(f"{place}/inputs")
@@ -216,6 +232,7 @@ with tempfile.TemporaryDirectory() as place:
     works()
     pipes()
     reports()
+    launched()
     frames()
     print(f"check_overwrites: {pairs()} pairs are refused")
     os.chdir("/")

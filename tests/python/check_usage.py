@@ -58,7 +58,9 @@ for tool in sys.argv[1:]:
     check(got.returncode == 2 and got.stderr ==
           f"{name}: --repotr: unknown option, did you mean --report? (see --help all)\n", name, got)
     got = run(tool, "-V")
-    check(got.returncode == 0 and re.match(rf"{name} \d+\.\d+\.\d+ ", got.stdout), name, got)
+    check(got.returncode == 0 and re.match(rf"{name} \d+\.\d+\.\d+(\+[0-9a-f]{{7,}}(\.dirty)?)? ", got.stdout), name, got)
+    if (pathlib.Path(__file__).resolve().parents[2] / ".git").exists():
+        check("+" in got.stdout.split("\n")[0], name, "-V: no commit,", got.stdout)
     library = "TetGen" if name == "modalmesh" else "HDF5"
     check("compiler:" in got.stdout and library in got.stdout, name, "-V", got.stdout)
     # too few, too many

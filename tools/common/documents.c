@@ -105,7 +105,7 @@ static void print_help(const tool_program *p, int all)
 
 static void print_version(const tool_program *p)
 {
-    printf("%s %s (modaltools)\n", p->name, MODAL_VERSION);
+    printf("%s %s (modaltools)\n", p->name, tool_build());
     printf("compiler: gcc-compatible %s, %s\n", __VERSION__, MODAL_BUILD_FLAGS);
     if (p->library) printf("%s\n", p->library());
     if (p->print_versions) p->print_versions(stdout);

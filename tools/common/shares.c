@@ -148,14 +148,6 @@ modal_status tool_local_rank(int64_t *rank, modal_error *err)
                            "--backend: cuda:auto: no launcher has set OMPI_COMM_WORLD_LOCAL_RANK, MPI_LOCALRANKID or SLURM_LOCALID");
 }
 
-const char *tool_launched(int64_t *n)
-{
-    /* Not SLURM_NTASKS, which a batch script has, too, before anything is launched. */
-    for (int i = 0; i < 2; i++)
-        if (whole(getenv(launchers[i].size), n) && *n > 1) return launchers[i].size;
-    return NULL;
-}
-
 /* ---- names ---- */
 
 modal_status tool_publish(tool_output *output, const char *name, int *first, modal_error *err)

@@ -16,9 +16,6 @@ modal_status tool_share_parse(const char *text, modal_share *share, modal_error 
 /* The rank of this process among those on its node, by the launcher's variables; MODAL_ERROR_USAGE where none is set. */
 modal_status tool_local_rank(int64_t *rank, modal_error *err);
 
-/* The variable that says that a launcher has started so many processes, more than one; NULL: none does. */
-const char *tool_launched(int64_t *n);
-
 /* The temporary file gets the name, unless something has it: *first tells. It is synced before; `output`, whose own path is that or another of the
  * file system, is over in any case. MODAL_ERROR_SYSTEM: also where files can neither be linked nor renamed without replacing. */
 modal_status tool_publish(tool_output *output, const char *name, int *first, modal_error *err);

@@ -27,6 +27,21 @@ double tool_seconds(void) { return modal_seconds(); }
 
 const char *tool_version(void) { return MODAL_VERSION; }
 
+const char *tool_launched(int64_t *n)
+{
+    /* Not SLURM_NTASKS, which a batch script has, too, before anything is launched. */
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = getenv(names[i]);
+        char *end;
+        if (!text || *text < '0' || *text > '9') continue;
+        errno = 0;
+        *n = strtoll(text, &end, 10);
+        if (errno == 0 && !*end && *n > 1) return names[i];
+    }
+    return NULL;
+}
+
 /* The command line so that a shell reads it back. */
 static modal_status quote_arguments(char **text, const char *name, int argc, char **argv,
                                     modal_error *err)
@@ -241,6 +256,25 @@ done:
     return status;
 }
 
+/* Processes that know nothing of each other would each do all of the work, and write to the same place. */
+static modal_status check_launch(const tool *t, modal_error *err)
+{
+    const tool_arguments *a = &t->arguments;
+    const tool_program *p = t->program;
+    const int output = p->output < 0 ? a->n_operands - 1 : p->output - 1;
+    const char *written = output >= 0 && output < a->n_operands && p->output_traits & TOOL_WRITES ? a->operands[output] : NULL;
+    int64_t n;
+    const char *variable = tool_launched(&n);
+    if (!variable || (p->is_divided && p->is_divided(a))) return MODAL_OK;
+    for (int i = 0; i < a->n_given && !written; i++)
+        if (a->table[a->given[i].option].traits & TOOL_WRITES && strcmp(a->given[i].value, "-") != 0) written = a->given[i].value;
+    if (!written) return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_USAGE,
+                           "%s: each of the %lld processes would do the whole run and write %s; start one%s%s, or `env -u %s %s ...` where each "
+                           "has an output of its own", variable, (long long)n, written, p->divided_by ? ", divide the run with " : "",
+                           p->divided_by ? p->divided_by : "", variable, p->name);
+}
+
 /* How every report begins. */
 #define REPORT_HEAD "{\n  \"tool\": \"modal"
 
@@ -327,6 +361,7 @@ int tool_start(tool *t, const tool_program *program, int argc, char **argv, int 
         status = modal_error_set(&err, MODAL_ERROR_USAGE, "--quiet, --verbose: choose one");
     if (status == MODAL_OK) status = tool_check_stack(&err);
     if (status == MODAL_OK) status = name_files(t, &err);
+    if (status == MODAL_OK) status = check_launch(t, &err);
     if (status == MODAL_OK) status = fit_threads(t, &err);
     if (status == MODAL_OK)
         status = quote_arguments(&t->command_line, program->name, argc, argv, &err);

@@ -44,6 +44,9 @@ typedef struct tool_program {
     void (*print_versions)(FILE *to); /* further lines, or NULL */
     /* What else --generate prints, or NULL. Returns 0 for a kind that it does not know. */
     int (*generate)(const char *kind, const tool_arguments *arguments, modal_status *status, modal_error *err);
+    const char *divided_by; /* the option that divides a run among the processes of a launcher, or NULL */
+    /* Whether processes of a launcher may all run this command line: they divide the work, or write nothing. NULL: none may. */
+    int (*is_divided)(const tool_arguments *arguments);
 } tool_program;
 
 typedef enum tool_progress_kind {
@@ -71,8 +74,8 @@ typedef struct tool {
     int progress_shown;
 } tool;
 
-/* Parses and prepares. Returns nonzero when the program must end at once with *exit_code (--help,
- * --version, wrong usage: everything is printed). */
+/* Parses and prepares. Several processes of an MPI launcher that would write one output are refused. Returns nonzero when the program
+ * must end at once with *exit_code (--help, --version, wrong usage: everything is printed). */
 int tool_start(tool *t, const tool_program *program, int argc, char **argv, int *exit_code);
 
 /* A warning for each note of a reader on the file at `path`. */
@@ -112,6 +115,12 @@ double tool_seconds(void); /* monotonic */
 /* --threads if the table has it and it was given, else the processors that this process may use. */
 modal_status tool_threads(const tool *t, int *threads, modal_error *err);
 
+/* The variable with which an MPI launcher says that it has started *n processes, more than one; NULL: none does. */
+const char *tool_launched(int64_t *n);
+
 const char *tool_version(void); /* "0.1.0" */
+/* The version and, where it is known, the commit: "0.1.0+1234567890ab", with ".dirty" after it where sources differ from that
+ * (build.cmake). */
+const char *tool_build(void);
 
 #endif

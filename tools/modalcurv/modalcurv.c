@@ -174,7 +174,7 @@ static modal_status write_all(tool *t, const modalcurv_request *r, const modalcu
     for (int64_t i = 0; i < 3 * in->n_triangles; i++) wide[i] = in->triangles[i];
     MODAL_TRY(modal_alloc(&inputs, length, 1, "provenance", err));
     snprintf(inputs, (size_t)length, "%s  %s", in->hash, r->input);
-    MODAL_TRY(modal_provenance_append(&provenance, &n_provenance, program.name, tool_version(), t->command_line, inputs,
+    MODAL_TRY(modal_provenance_append(&provenance, &n_provenance, program.name, tool_build(), t->command_line, inputs,
                                       r->device->kernels->back_end, err));
     const modal_sequence_info info = {.n_points = in->n_vertices,
                                       .n_triangles = in->n_triangles,

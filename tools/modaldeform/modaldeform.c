@@ -88,6 +88,12 @@ static void print_versions(FILE *to)
     tool_print_back_ends(to);
 }
 
+static int is_divided(const tool_arguments *a)
+{
+    const char *format = tool_value(a, "format");
+    return tool_count(a, "share") || tool_count(a, "join") || (format && strcmp(format, "null") == 0);
+}
+
 static const tool_program program = {
     .name = "modaldeform",
     .summary = "deforms the surfaces of a trajectory and writes the sequence",
@@ -98,6 +104,8 @@ static const tool_program program = {
     .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 2,
     .output_traits = TOOL_WRITES,
+    .divided_by = "--share auto",
+    .is_divided = is_divided,
     .notes =
         "OUT is a folder, made if absent: sequence.vtkhdf (all frames; ParaView 5.13, VTK 9.3, h5py),\n"
         "sequence.xdmf (for ParaView 5.11 and others) or what --format says, and manifest.json. TRAJ may\n"
@@ -221,7 +229,7 @@ static modal_status add_provenance(const modaldeform_request *r, modaldeform_inp
     MODAL_TRY(modal_alloc(&inputs, length, 1, "provenance", err));
     const int used = snprintf(inputs, (size_t)length, "%s  %s", in->trajectory_hash, r->trajectory_path);
     if (in->basis_path) snprintf(inputs + used, (size_t)(length - used), "\n%s  %s", in->basis.hash, in->basis_path);
-    MODAL_TRY(modal_provenance_append(&q->provenance, &q->n_provenance, program.name, tool_version(),
+    MODAL_TRY(modal_provenance_append(&q->provenance, &q->n_provenance, program.name, tool_build(),
                                       in->arguments, inputs, back_end, err));
     if (in->quality)
         MODAL_TRY(modal_copy_text(&q->provenance[q->n_provenance - 1].quality, in->quality, SIZE_MAX, err));
@@ -394,14 +402,6 @@ done:
     return status;
 }
 
-/* Ranks that know nothing of each other. */
-static void warn_of_ranks(tool *t, const modaldeform_request *r)
-{
-    int64_t n;
-    const char *variable = r->share.n == 0 && !r->join && !r->dry ? tool_launched(&n) : NULL;
-    if (variable) tool_warn(t, "%s says %" PRId64 " processes: each makes the whole sequence (--share auto divides it)", variable, n);
-}
-
 int main(int argc, char **argv)
 {
     tool t;
@@ -419,7 +419,6 @@ int main(int argc, char **argv)
     MODAL_TRY(tool_use_parts(&t, &err));
     MODAL_TRY(modaldeform_find_kind(&t, &r, &err));
     MODAL_TRY(modaldeform_pick_gpu(&r, &gpu, &err));
-    warn_of_ranks(&t, &r);
 #ifdef __GLIBC__
     /* Arrays that are freed go back to the system at once; else the limit would not be what it says. */
     if (r.memory_limit > 0) mallopt(M_MMAP_THRESHOLD, 1 << 17);

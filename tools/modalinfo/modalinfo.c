@@ -52,6 +52,8 @@ static const tool_option options[] = {
     {NULL, 0, NULL, NULL, NULL, 0},
 };
 
+static int is_divided(const tool_arguments *a) { return !tool_count(a, "pack") && !tool_count(a, "report"); }
+
 static const tool_program program = {
     .name = "modalinfo",
     .summary = "shows what a mesh, a basis, a trajectory or a sequence holds, checks it, compares two",
@@ -62,6 +64,7 @@ static const tool_program program = {
     .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 2,
     .output_traits = TOOL_WRITES,
+    .is_divided = is_divided,
     .notes =
         "FILE is a mesh or a surface (formats/meshes.md), a basis.h5, a traj.h5, a sequence.vtkhdf (or its\n"
         ".xdmf), a textures.h5, an octree.h5, or the folder that modaldeform wrote (or its\n"

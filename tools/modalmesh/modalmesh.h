@@ -52,7 +52,8 @@ modalmesh_engine modalmesh_gmsh, modalmesh_tetgen, modalmesh_cgal;
 const char *modalmesh_engine_version(const char *name);
 
 /* Before meshing, of the box in metres and the solids' volume in m^3 (0: not known): MODAL_ERROR_USAGE where the size is
- * not within a thousandth of the longest side and that side; else tells the user how many elements to expect. */
+ * not within a thousandth of the longest side and that side; else tells the user how many elements to expect, where a size or a surface
+ * says it. */
 modal_status modalmesh_expect(const modalmesh_order *order, const double low[3], const double high[3], double volume,
                               modal_error *err);
 
@@ -64,6 +65,7 @@ typedef struct modalmesh_expected {
     char kind;       /* 'E' */
     int is_box;      /* of the whole box: at most */
     double cells;    /* cubes of the size's edge in it */
+    double beside;   /* tetrahedra beside a surface of smaller triangles, where the library keeps them */
 } modalmesh_expected;
 
 struct tool;

@@ -345,12 +345,13 @@ static void read_log(tool *t, child_log *log)
     log->end = -1;
 }
 
-/* What the library will make and take, as it did of boxes of 7,000 to 200,000 elements. */
+/* What the library will make and take, as it did of boxes of 7,000 to 200,000 elements. Gmsh makes a new surface where a size is given. */
 static void say_expected(tool *t, const char *name, const modalmesh_expected *expected, child_log *log)
 {
     const int is_gmsh = strcmp(name, "gmsh") == 0;
-    const double elements = (is_gmsh ? 5 : 18) * expected->cells,
+    const double elements = (is_gmsh ? 5 : 18) * expected->cells + (strcmp(name, "tetgen") == 0 ? expected->beside : 0),
                  mebibytes = is_gmsh ? 80 + 440e-6 * elements : 10 + 230e-6 * elements;
+    if (elements == 0) return;
     tool_note(t, "%s %.2g tetrahedra to come, in some %.2g MiB of memory", expected->is_box ? "at most" : "about", elements,
               mebibytes);
     json_object_set_new(t->report, "expected_elements", json_real(elements));

@@ -113,6 +113,8 @@ static void print_versions(FILE *to)
     fprintf(to, "this program links CHOLMOD's supernodal module and carries its terms (GPL)\n");
 }
 
+static int is_divided(const tool_arguments *a) { return strcmp(tool_value(a, "eigensolver"), "slepc") == 0; }
+
 static const tool_program program = {
     .name = "modalpack",
     .summary = "computes the modal basis of a solid and packs it into a file",
@@ -123,6 +125,8 @@ static const tool_program program = {
     .input_traits = TOOL_READS,
     .output = -1,
     .output_traits = TOOL_WRITES,
+    .divided_by = "--eigensolver slepc",
+    .is_divided = is_divided,
     .notes = "MESH is one of formats/meshes.md (.msh, .veg, .inp, .mesh, .meshb, .node, .vtk, .vtu), of\n"
              "tetrahedra of 4 or 10 nodes, hexahedra of 8 or 20, wedges, pyramids. It is in metres, or in --unit;\n"
              "all that options give, places of --fixed among them, is SI, as is the basis.\n"

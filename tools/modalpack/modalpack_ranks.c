@@ -12,7 +12,6 @@
 
 #include "lib/base/memory.h"
 #include "tools/common/memory.h"
-#include "tools/common/shares.h"
 #include "tools/modalpack/modalpack.h"
 
 #ifdef MODAL_RANKS_ABSENT

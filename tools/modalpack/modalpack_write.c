@@ -26,7 +26,7 @@ modal_status modalpack_add_provenance(const tool *t, const modalpack_request *r,
                              : tool_add_input(path, &inputs, &used, &room, err));
         }
     MODAL_TRY(modal_provenance_append(&basis->provenance, &basis->n_provenance, t->program->name,
-                                      tool_version(), t->command_line, inputs, r->device->name, err));
+                                      tool_build(), t->command_line, inputs, r->device->name, err));
     MODAL_TRY(modalpack_find_recipe(t, r, basis->recipe_hash, err));
 done:
     modal_free(&inputs);

@@ -123,7 +123,7 @@ static modal_status add_provenance(void *context, modal_error *err)
     }
     for (int64_t i = 0; i < b->n_files && !b->list; i++)
         used += snprintf(inputs + used, (size_t)(length - used), "\n%s  %s", b->files[i].hash, b->files[i].path);
-    MODAL_TRY(modal_provenance_append(&b->basis->provenance, &b->basis->n_provenance, program.name, tool_version(),
+    MODAL_TRY(modal_provenance_append(&b->basis->provenance, &b->basis->n_provenance, program.name, tool_build(),
                                       e->t->command_line, inputs, "cpu", err));
 done:
     modal_hash_delete(all);

@@ -68,6 +68,8 @@ static void print_versions(FILE *to)
     tool_print_back_ends(to);
 }
 
+static int is_divided(const tool_arguments *a) { return tool_count(a, "share") > 0; }
+
 static const tool_program program = {
     .name = "modalrender",
     .summary = "draws the frames of a trajectory, or a basis at rest, as pictures",
@@ -78,6 +80,8 @@ static const tool_program program = {
     .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 2,
     .output_traits = TOOL_WRITES | TOOL_PIPE,
+    .divided_by = "--share auto",
+    .is_divided = is_divided,
     .notes = "TRAJ is a trajectory; a basis, which is drawn at rest or, with --modes, swinging; snapshots with\n"
              "their solid; or a sequence.vtkhdf; - is standard input. OUT is a folder, made if absent:\n"
              "png/000000.png and so on, what --buffers asks for, and manifest.json, which is written last; or -\n"

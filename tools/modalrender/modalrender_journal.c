@@ -118,7 +118,7 @@ static modal_status describe(const modalrender_request *r, const modalrender_inp
     snprintf(text, MOST_TEXT,
              "modalrender %s journal 1\ntrajectory %s\nbasis %s\nscene %s\nback_end %s\npictures %d x %d, %d samples, shadows %d %d %d %.17g, "
              "transparency %d, normals %d, crease %.17g %s, colours %d %d\nframes %" PRId64 " from %" PRId64 " by %" PRId64 ", number %" PRId64 "\nfiles",
-             tool_version(), in->trajectory_hash, in->basis.hash, scene, back_end, r->width, r->height, r->samples, (int)r->shadows,
+             tool_build(), in->trajectory_hash, in->basis.hash, scene, back_end, r->width, r->height, r->samples, (int)r->shadows,
              r->shadow_size, r->shadow_radius, r->shadow_alpha, (int)r->transparency, (int)r->normals, r->creases.degrees, creases, r->exr_floats,
              r->deep, in->n, in->start, in->step, in->number);
     for (int i = 0; i < out->n - 1; i++) snprintf(text + strlen(text), MOST_TEXT - strlen(text), " %s", out->all[i].name);

@@ -75,7 +75,7 @@ static modal_status sign(modalsim_writer *w, const modal_basis *basis, int n_fil
     MODAL_TRY(modal_alloc(&arguments, arguments_length, 1, "provenance", err));
     snprintf(arguments, (size_t)arguments_length, "%s%s", t->command_line, remark);
     MODAL_TRY(modal_provenance_append(&trajectory->provenance, &trajectory->n_provenance, t->program->name,
-                                      tool_version(), arguments, inputs, back_end, err));
+                                      tool_build(), arguments, inputs, back_end, err));
 done:
     modal_free(&inputs);
     modal_free(&arguments);

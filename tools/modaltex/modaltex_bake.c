@@ -249,7 +249,7 @@ static modal_status write_kept(const tool *t, baking *b, const modal_atlas_reque
     }
     MODAL_TRY(tool_add_input(b->texture, &inputs, &used, &room, err));
     MODAL_TRY(tool_add_input(b->surface_path, &inputs, &used, &room, err));
-    MODAL_TRY(modal_provenance_append(&b->file.provenance, &b->file.n_provenance, "modaltex bake", tool_version(), t->command_line, inputs,
+    MODAL_TRY(modal_provenance_append(&b->file.provenance, &b->file.n_provenance, "modaltex bake", tool_build(), t->command_line, inputs,
                                       b->device.name, err));
     MODAL_TRY(modal_octree_write(b->kept.temporary, &b->file, err));
 done:

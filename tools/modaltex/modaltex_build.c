@@ -152,7 +152,7 @@ int modaltex_build(int argc, char **argv)
     if (request.neighbours) MODAL_TRY(connect(&t, &surface, &file.octree, &err));
     start = tool_seconds();
     MODAL_TRY(tool_add_input(from, &inputs, &used, &room, &err));
-    MODAL_TRY(modal_provenance_append(&file.provenance, &file.n_provenance, "modaltex build", tool_version(), t.command_line, inputs, "cpu", &err));
+    MODAL_TRY(modal_provenance_append(&file.provenance, &file.n_provenance, "modaltex build", tool_build(), t.command_line, inputs, "cpu", &err));
     MODAL_TRY(modal_octree_write(output.temporary, &file, &err));
     MODAL_TRY(tool_output_complete(&output, &err));
     tool_stage(&t, "write", tool_seconds() - start, -1);

@@ -62,7 +62,7 @@ void modaltex_flow_end(const modaltex_flow_request *r, modaltex_flow_output *out
 static modal_status write_texture(const tool *t, const modaltex_flow_request *r, modaltex_flow_input *in, const char *path, modal_error *err)
 {
     modal_octree_file *file = &in->file;
-    const modal_status status = modal_provenance_append(&file->provenance, &file->n_provenance, "modaltex flow", tool_version(), t->command_line,
+    const modal_status status = modal_provenance_append(&file->provenance, &file->n_provenance, "modaltex flow", tool_build(), t->command_line,
                                                         in->inputs, r->device.name, err);
     if (status != MODAL_OK) return status;
     const modal_status written = modal_octree_write(path, file, err);
@@ -281,7 +281,7 @@ modal_status modaltex_flow_run(tool *t, const modaltex_flow_request *r, modaltex
     MODAL_TRY(modal_array_add(&info.arrays, &modal_sequence_points, err));
     MODAL_TRY(modal_array_add(&info.arrays, &wetness, err));
     if (in->state.dirt) MODAL_TRY(modal_array_add(&info.arrays, &dirt, err));
-    MODAL_TRY(modal_provenance_append(&q->provenance, &q->n_provenance, "modaltex flow", tool_version(), t->command_line, in->inputs, r->device.name, err));
+    MODAL_TRY(modal_provenance_append(&q->provenance, &q->n_provenance, "modaltex flow", tool_build(), t->command_line, in->inputs, r->device.name, err));
     info.n_provenance = q->n_provenance, info.provenance = q->provenance;
     MODAL_TRY(modal_sequence_check_info(&info, err));
     MODAL_TRY(modal_sequence_vtkhdf.size(&info, &disk, &memory, err));

@@ -176,7 +176,7 @@ int modaltex_paint(int argc, char **argv)
     MODAL_TRY(modal_octree_make_mipmaps(&file.octree, &err));
     tool_stage(&t, "mipmaps", tool_seconds() - start, -1);
     start = tool_seconds();
-    MODAL_TRY(modal_provenance_append(&file.provenance, &file.n_provenance, "modaltex paint", tool_version(), t.command_line, in.names, "cpu", &err));
+    MODAL_TRY(modal_provenance_append(&file.provenance, &file.n_provenance, "modaltex paint", tool_build(), t.command_line, in.names, "cpu", &err));
     MODAL_TRY(modal_octree_write(output.temporary, &file, &err));
     MODAL_TRY(tool_output_complete(&output, &err));
     tool_stage(&t, "write", tool_seconds() - start, -1);

@@ -30,7 +30,7 @@ static modal_status add_provenance(run *w, modal_error *err)
     for (int32_t i = 0; i < w->c->scene.n_files; i++)
         MODAL_TRY(tool_add_input(w->c->scene.files[i], &inputs, &used, &room, err));
     if (w->r->input.materials_path) MODAL_TRY(tool_add_material_inputs(w->r->input.materials_path, &inputs, &used, &room, err));
-    MODAL_TRY(modal_provenance_append(&w->provenance, &w->n_provenance, w->t->program->name, tool_version(),
+    MODAL_TRY(modal_provenance_append(&w->provenance, &w->n_provenance, w->t->program->name, tool_build(),
                                       w->t->command_line, inputs, w->r->device.name, err));
 done:
     modal_free(&inputs);
