@@ -96,6 +96,14 @@ if(TARGET modalpack)
     add_test(NAME cli.${name} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_judged.py
                                       ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${case})
   endforeach()
+  # Bases and runs by default, whole solids in numpy: a round of every kind, and 400 off by more than 10 %.
+  foreach(case "judged_linear;34" "judged_linear_1100;1100;--seed;2")
+    list(POP_FRONT case name)
+    add_test(NAME cli.${name} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_judged_linear.py
+                                      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${case})
+  endforeach()
+  set_tests_properties(cli.judged_linear PROPERTIES LABELS cli TIMEOUT 300)
+  set_tests_properties(cli.judged_linear_1100 PROPERTIES LABELS "cli;long" TIMEOUT 7200)
   set_tests_properties(cli.judged PROPERTIES LABELS cli TIMEOUT 300)
   set_tests_properties(cli.judged_200 PROPERTIES LABELS "cli;long" TIMEOUT 7200)
   set_tests_properties(cli.trust_long PROPERTIES LABELS "cli;long" TIMEOUT 1200)

@@ -53,7 +53,7 @@ typedef enum modal_basis_group {
 
 enum { MODAL_BASIS_V2 = 1, MODAL_BASIS_V3 = 2 }; /* major versions of the file */
 
-enum { MODAL_BASIS_FIELDS = 54 };
+enum { MODAL_BASIS_FIELDS = 55 };
 extern const modal_h5_field modal_basis_fields[MODAL_BASIS_FIELDS];
 extern const char *const modal_basis_groups[GROUP_COUNT];
 

@@ -167,10 +167,24 @@ static modal_status check_forces(const modal_h5_in *in, const modal_h5_place gro
         MODAL_TRY(modal_broken(&in->checker, groups[GROUP_ENERGY].path, "linear, quadratic and quartic must all be there"));
     const modal_reduced_forces *more = &s->modes.left_out.forces;
     if (major == MODAL_BASIS_V3 && (parts & MODAL_BASIS_LEFT_OUT) && groups[GROUP_LEFT_OUT].id >= 0 &&
-        (!more->linear || !more->quadratic || !more->cubic))
-        MODAL_TRY(modal_broken(&in->checker, groups[GROUP_LEFT_OUT].path, "linear, quadratic and cubic must all be there"));
+        (!more->linear != !more->quadratic || !more->linear != !more->cubic))
+        MODAL_TRY(modal_broken(&in->checker, groups[GROUP_LEFT_OUT].path, "linear, quadratic and cubic must all be there or none"));
 done:
     return status;
+}
+
+/* The slow motions as the numbers that they stand for. */
+static modal_status decode_slow(int64_t n_tiles, modal_left_out *slow, modal_error *err)
+{
+    const int64_t size = 3 * MODAL_TILE;
+    if (!slow->slow_bytes || !slow->slow_scales) return MODAL_OK;
+    const modal_status status = modal_alloc(&slow->slow_matrix, n_tiles * slow->n_slow * size, sizeof(float), "slow motions", err);
+    if (status != MODAL_OK) return status;
+    for (int64_t row = 0; row < n_tiles * slow->n_slow; row++) {
+        const float scale = (float)(slow->slow_scales[row % slow->n_slow] / MODAL_SLOW_MOST);
+        for (int64_t i = row * size; i < (row + 1) * size; i++) slow->slow_matrix[i] = scale * (float)(slow->slow_bytes[i] - MODAL_SLOW_ZERO);
+    }
+    return MODAL_OK;
 }
 
 static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shapes, int32_t index, unsigned major,
@@ -208,9 +222,11 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
                                "uv and triangle_uv must both be there or neither"));
     MODAL_TRY(check_forces(in, groups, major, parts, s));
     const modal_left_out *slow = &s->modes.left_out;
-    if (!slow->slow_eigenvalues != !slow->slow_participation || !slow->slow_eigenvalues != !slow->slow_matrix)
+    if (!slow->slow_eigenvalues != !slow->slow_participation || !slow->slow_eigenvalues != !slow->slow_bytes ||
+        !slow->slow_eigenvalues != !slow->slow_scales)
         MODAL_TRY(modal_broken(&in->checker, groups[GROUP_LEFT_OUT].path,
-                               "slow_eigenvalues, slow_participation and slow_matrix must all be there or none"));
+                               "slow_eigenvalues, slow_participation, slow_scales and slow_matrix must all be there or none"));
+    MODAL_TRY(decode_slow(modal_tile_count(s->surface.n_vertices), &s->modes.left_out, in->checker.err));
     if (major == MODAL_BASIS_V3 && (parts & MODAL_BASIS_LOOK) && groups[GROUP_LOOK].id >= 0 &&
         (!s->look.triangle_material || !s->look.material_names))
         MODAL_TRY(modal_broken(&in->checker, groups[GROUP_LOOK].path, "triangle_material and material_names must both be there"));

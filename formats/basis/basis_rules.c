@@ -272,7 +272,13 @@ static modal_status slow_rules(const modal_checker *c, const char *path, const m
     MODAL_TRY(modal_rule_at_least(c, at(where, path, "modal_left_out/slow_eigenvalues"), l->slow_eigenvalues, l->n_slow, 0.0, 1));
     MODAL_TRY(modal_rule_finite(c, at(where, path, "modal_left_out/slow_participation"), l->slow_participation, l->n_slow, 3,
                                 (modal_axes){"motion", "axis"}));
-    MODAL_TRY(matrix_rules(c, at(where, path, "modal_left_out/slow_matrix"), s->surface.n_vertices, l->n_slow, l->slow_matrix));
+    if (l->slow_scales) MODAL_TRY(modal_rule_at_least(c, at(where, path, "modal_left_out/slow_scales"), l->slow_scales, l->n_slow, 0.0, 0));
+    const int64_t n = s->surface.n_vertices, first = n - n % MODAL_TILE;
+    for (int64_t i = 0; l->slow_bytes && first < n && i < 3 * (int64_t)l->n_slow; i++)
+        for (int64_t lane = n - first; lane < MODAL_TILE; lane++)
+            if (l->slow_bytes[(first / MODAL_TILE * 3 * l->n_slow + i) * MODAL_TILE + lane] != MODAL_SLOW_ZERO)
+                return modal_broken(c, at(where, path, "modal_left_out/slow_matrix"), "row %lld, lane %lld: must be %d past the last vertex",
+                                    (long long)i, (long long)lane, MODAL_SLOW_ZERO);
 done:
     return status;
 }

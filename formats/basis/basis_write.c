@@ -39,9 +39,9 @@ static modal_status check_complete(const modal_basis *basis, int32_t index, moda
         return modal_broken(c, path, "stiffness_rule must be plain or incompatible, and plain beside reduced forces, is %d",
                             (int)v->stiffness_rule);
     const modal_left_out *slow = &s->modes.left_out;
-    if ((slow->n_slow > 0) != !!slow->slow_eigenvalues || (slow->n_slow > 0) != !!slow->slow_participation ||
-        (slow->n_slow > 0) != !!slow->slow_matrix || (slow->n_slow > 0 && slow->n == 0))
-        return modal_broken(c, path, "what is left out: slow_eigenvalues, slow_participation and slow_matrix must all be there or none");
+    if (!slow->slow_participation != !slow->slow_eigenvalues || !slow->slow_bytes != !slow->slow_eigenvalues ||
+        !slow->slow_scales != !slow->slow_eigenvalues || (slow->n_slow > 0 && !slow->slow_eigenvalues))
+        return modal_broken(c, path, "what is left out: slow_eigenvalues, slow_participation, slow_scales and slow_matrix must all be there or none");
     if (!s->look.triangle_material != !s->look.material_names)
         return modal_broken(c, path, "look: triangle_material and material_names must both be there");
     if (!s->name) return modal_broken(c, path, "no name");
@@ -102,6 +102,8 @@ static modal_status write_field(hid_t group, const modal_h5_field *f, const moda
     return modal_h5_write_array(group, f->name, f->type, f->rank, dims, modal_basis_field_array(s, f), err);
 }
 
+static int has_left_out(const modal_shape *s) { return s->modes.left_out.n > 0 || s->modes.left_out.slow_eigenvalues; }
+
 static modal_status write_shape(hid_t shapes, int32_t index, const modal_shape *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -116,7 +118,7 @@ static modal_status write_shape(hid_t shapes, int32_t index, const modal_shape *
         if ((i != GROUP_VOLUME || s->solid.mesh.n_nodes > 0) &&
             (i != GROUP_REDUCED || s->modes.reduced_forces.cubic) &&
             (i != GROUP_ENERGY || s->modes.reduced_forces.quartic) &&
-            (i != GROUP_LEFT_OUT || s->modes.left_out.n > 0) && (i != GROUP_LOOK || s->look.triangle_material) &&
+            (i != GROUP_LEFT_OUT || has_left_out(s)) && (i != GROUP_LOOK || s->look.triangle_material) &&
             (i != GROUP_LAWS || modal_basis_has_fibres(s)) && (i != GROUP_CREASES || s->look.triangle_normal))
             MODAL_TRY(modal_h5_make_group(place, modal_basis_groups[i], &groups[i], err));
     modal_basis_sizes(s, sizes);
@@ -194,7 +196,7 @@ static void note_extensions(const modal_shape *s, int used[N_EXTENSIONS])
     used[CREASES] |= s->look.triangle_normal != NULL;
     used[ENERGY] |= s->modes.reduced_forces.quartic != NULL;
     used[LAWS] |= modal_basis_uses_laws(&s->solid.mesh) || modal_basis_has_fibres(s);
-    used[LEFT_OUT] |= s->modes.left_out.n > 0;
+    used[LEFT_OUT] |= has_left_out(s);
     used[LOOK] |= s->look.triangle_material != NULL;
     used[RANKS] |= s->modes.n_ranks > 0;
     used[STIFFNESS] |= s->solid.mesh.stiffness_rule != MODAL_STIFFNESS_PLAIN;

@@ -261,7 +261,7 @@ static modal_status read_response(const modal_json_place *place, modal_scene_res
     int32_t *lines = NULL;
     modal_json_place member, item;
     to->given = 1;
-    MODAL_TRY(modal_json_object(place, "from to points acceleration acceleration_phase probes"));
+    MODAL_TRY(modal_json_object(place, "from to points peaks acceleration acceleration_phase probes"));
     MODAL_TRY(modal_json_required(place, "from", &member));
     MODAL_TRY(modal_json_number(&member, 0, 1e12, "Hz", &to->from));
     MODAL_TRY(modal_json_required(place, "to", &member));
@@ -273,6 +273,8 @@ static modal_status read_response(const modal_json_place *place, modal_scene_res
                                   to->from, to->to, (long long)to->n_points);
         goto done;
     }
+    to->peaks = 1;
+    if (modal_json_member(place, "peaks", &member)) MODAL_TRY(modal_json_boolean(&member, &to->peaks));
     MODAL_TRY(modal_json_optional_vector(place, "acceleration", 3, "m/s^2", to->acceleration));
     MODAL_TRY(modal_json_optional_vector(place, "acceleration_phase", 3, "rad", to->acceleration_phase));
     if (!modal_json_member(place, "probes", &member)) goto done;

@@ -239,7 +239,7 @@ modal_status modal_trajectory_out_row(modal_trajectory_out *o, double time, cons
         if (i == POSES && o->still) pack_row(o, poses, o->block[i] + o->waiting * o->width[i]);
         else if (o->width[i] > 0 && from[i])
             memcpy(o->block[i] + o->waiting * o->width[i], from[i], (size_t)o->width[i] * sizeof(double));
-    if (o->width[QUALITY] > 0) modal_quality_judge(&o->quality, o->written + o->waiting, time, quality);
+    modal_quality_judge(&o->quality, o->written + o->waiting, time, o->width[QUALITY] > 0 ? quality : NULL);
     return ++o->waiting < o->capacity ? MODAL_OK : named(o->path, flush(o, err), err);
 }
 

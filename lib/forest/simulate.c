@@ -412,7 +412,7 @@ modal_status modal_scene_simulate(modal_simulation *s, modal_error *err)
         MODAL_FAIL(err, MODAL_ERROR_MEMORY, "basis and tables take %lld bytes, the memory limit is %lld",
                    (long long)bytes, (long long)s->memory_limit);
     MODAL_TRY(modal_forest_new(&r.forest, s->basis, &setup, s->device, err));
-    if (s->look_at_solids) MODAL_TRY(modal_scene_run_left_out(&r, err));
+    if (s->look_at_loads) MODAL_TRY(modal_scene_run_left_out(&r, err));
     double *q, *v;
     modal_stream *stream;
     modal_forest_coordinates(r.forest, &q, &v, &stream);

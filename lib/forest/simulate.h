@@ -34,6 +34,7 @@ typedef struct modal_simulation {
     const modal_device *device;
     int n_threads; /* of the preparation, and of what is measured a frame */
     int look_at_solids;  /* nonzero: how strongly solids are deformed is measured, where their modes at the nodes are there */
+    int look_at_loads;   /* nonzero: what the bases leave out of them is, where the bases say what is beside them */
     int64_t look_every;  /* solids of a frame that bounds on q prove sound are measured in one of so many frames; 0 and 1: in all */
     int anew;            /* modal_exact_setup.anew; no restart */
     int measure_all;     /* nonzero: every measure of every object in every frame, whatever it takes */

@@ -356,20 +356,6 @@ static int32_t root_of(const modal_scene_run *r, int32_t i)
     return i;
 }
 
-/* The slow motions beside a basis as a shape of their own; the arrays are those of the shape, and `ones`. */
-static modal_shape slow_shape(const modal_shape *shape, double *ones)
-{
-    const modal_left_out *left = &shape->modes.left_out;
-    modal_shape slow = {.surface = shape->surface, .solid = shape->solid};
-    slow.modes.n_modes = left->n_slow;
-    slow.modes.modal_matrix = left->slow_matrix;
-    slow.modes.eigenvalues = left->slow_eigenvalues;
-    slow.modes.participation = left->slow_participation;
-    slow.modes.modal_masses = ones;
-    slow.modes.total_mass = shape->modes.total_mass;
-    return slow;
-}
-
 /* Adds the square of how far loads are sure to move the modes of a shape, kg m^2, and twice the energy of that, J.
  * numbers [5 modes]: scratch. */
 static modal_status sure_square(const riding *ride, int32_t i, int initial, const modal_shape *shape, double *numbers, double square[2],
@@ -403,56 +389,93 @@ static int is_small(const modal_scene_run *r)
     return n <= MOST_CHILDREN;
 }
 
-/* By how far loads move what is kept and what is left out; of trees of several objects by the energies of these, too: an object's modes
- * carry what stands on it, and are faster without the motions that are left out by half the square of that part (the inertia of
- * children pushes as their weight does), so that the tree runs ahead. */
+/* What is kept and left out of each object's loads, by how far these move it. */
+typedef struct estimate {
+    riding ride;
+    double *kept, *left, *own; /* [objects, 2] norms of the mass and of the energy; of roots, of roots, of each object */
+    double *alone;             /* [objects] the part of objects that are trees by themselves, -1: others */
+    double *drag, *numbers, *ones;
+    uint8_t *has_children;     /* [objects] */
+} estimate;
+
+static modal_status make_estimate(estimate *e, const modal_scene_run *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_basis *basis = r->s->basis;
+    const int32_t n = basis->n_objects;
+    int32_t most = 1;
+    for (int32_t i = 0; i < basis->n_shapes; i++) {
+        const modal_modes *modes = &basis->shapes[i].modes;
+        if (modes->n_modes > most) most = modes->n_modes;
+        if (modes->left_out.n_slow > most) most = modes->left_out.n_slow;
+    }
+    MODAL_TRY(modal_alloc_zero(&e->kept, 2 * (int64_t)n, sizeof *e->kept, "loads", err));
+    MODAL_TRY(modal_alloc_zero(&e->left, 2 * (int64_t)n, sizeof *e->left, "loads", err));
+    MODAL_TRY(modal_alloc_zero(&e->own, 2 * (int64_t)n, sizeof *e->own, "loads", err));
+    MODAL_TRY(modal_alloc(&e->alone, n, sizeof *e->alone, "loads", err));
+    MODAL_TRY(modal_alloc_zero(&e->drag, n, sizeof *e->drag, "loads", err));
+    MODAL_TRY(modal_alloc_zero(&e->has_children, n, 1, "loads", err));
+    MODAL_TRY(modal_alloc(&e->numbers, 5 * (int64_t)most, sizeof *e->numbers, "loads", err));
+    MODAL_TRY(modal_alloc(&e->ones, most, sizeof *e->ones, "loads", err));
+    MODAL_TRY(modal_alloc_zero(&e->ride.branches, n, sizeof *e->ride.branches, "loads", err));
+    MODAL_TRY(modal_alloc(&e->ride.fields, most, sizeof *e->ride.fields, "loads", err));
+    for (int32_t k = 0; k < most; k++) e->ones[k] = 1;
+    for (int64_t i = 0; i < r->n_points; i++) e->drag[r->points[i].object] += r->points[i].drag;
+    for (int32_t i = 0; i < n; i++) {
+        e->alone[i] = -1;
+        if (above(r, i) >= 0) e->has_children[above(r, i)] = 1;
+    }
+    e->ride.run = r;
+    e->ride.drag = e->drag;
+    if (is_small(r)) add_branches(&e->ride); /* else there is nothing on anything */
+done:
+    return status;
+}
+
+static void free_estimate(estimate *e)
+{
+    void *arrays[] = {&e->kept, &e->left, &e->own, &e->alone, &e->drag, &e->has_children, &e->numbers, &e->ones, &e->ride.branches,
+                      &e->ride.fields};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
+}
+
+/* Objects by themselves are moved by their loads (simulate_alone.c). Trees of several objects are estimated by how far loads move what is
+ * kept and what is left out, by the norms of the mass and of the energy: an object's modes carry what stands on it, and are faster without
+ * the motions that are left out by half the square of that part (the inertia of children pushes as their weight does), so that the
+ * tree runs ahead. */
 modal_status modal_scene_run_left_out(modal_scene_run *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_basis *basis = r->s->basis;
     const int32_t n = basis->n_objects;
-    int32_t most = 0, most_slow = 0;
-    double *kept = NULL, *left = NULL, *own = NULL, *drag = NULL, *numbers = NULL, *ones = NULL;
-    riding ride = {.run = r};
-    for (int32_t i = 0; i < basis->n_shapes; i++) {
-        const modal_modes *modes = &basis->shapes[i].modes;
-        if (modes->n_modes > most) most = modes->n_modes;
-        if (modes->left_out.n_slow > most_slow) most_slow = modes->left_out.n_slow;
-    }
-    if (most_slow == 0) goto done;
-    if (most_slow > most) most = most_slow;
-    MODAL_TRY(modal_alloc_zero(&kept, 2 * (int64_t)n, sizeof *kept, "loads", err));
-    MODAL_TRY(modal_alloc_zero(&left, 2 * (int64_t)n, sizeof *left, "loads", err));
-    MODAL_TRY(modal_alloc_zero(&own, 2 * (int64_t)n, sizeof *own, "loads", err));
-    MODAL_TRY(modal_alloc_zero(&drag, n, sizeof *drag, "loads", err));
-    MODAL_TRY(modal_alloc(&numbers, 5 * (int64_t)most, sizeof *numbers, "loads", err));
-    MODAL_TRY(modal_alloc(&ones, most_slow, sizeof *ones, "loads", err));
-    MODAL_TRY(modal_alloc_zero(&ride.branches, n, sizeof *ride.branches, "loads", err));
-    MODAL_TRY(modal_alloc(&ride.fields, most, sizeof *ride.fields, "loads", err));
-    for (int32_t k = 0; k < most_slow; k++) ones[k] = 1;
-    for (int64_t i = 0; i < r->n_points; i++) drag[r->points[i].object] += r->points[i].drag;
-    ride.drag = drag;
-    if (is_small(r)) add_branches(&ride); /* else there is nothing on anything */
+    estimate e = {0};
+    MODAL_TRY(make_estimate(&e, r, err));
     for (int32_t i = 0; i < n; i++) {
         const modal_shape *shape = &basis->shapes[basis->objects[i].shape];
-        const modal_shape slow = slow_shape(shape, ones);
+        const modal_shape slow = modal_slow_shape(shape, e.ones);
         const int32_t root = root_of(r, i);
-        MODAL_TRY(sure_square(&ride, i, 1, shape, numbers, &kept[2 * root], err));
-        if (slow.modes.n_modes > 0) MODAL_TRY(sure_square(&ride, i, 0, &slow, numbers, &own[2 * i], err));
-        for (int e = 0; e < 2; e++) left[2 * root + e] += own[2 * i + e];
+        if (shape->modes.n_modes > 0 && !shape->modes.left_out.slow_eigenvalues) r->loads_unknown = 1;
+        if (modal_scene_run_is_alone(r, i, e.has_children[i])) {
+            e.alone[i] = 0;
+            if (slow.modes.n_modes > 0) MODAL_TRY(modal_scene_run_left_alone(r, i, &slow, &e.alone[i], err));
+            r->loads_unknown |= isnan(e.alone[i]);
+            continue;
+        }
+        MODAL_TRY(sure_square(&e.ride, i, 1, shape, e.numbers, &e.kept[2 * root], err));
+        if (slow.modes.n_modes > 0) MODAL_TRY(sure_square(&e.ride, i, 0, &slow, e.numbers, &e.own[2 * i], err));
+        for (int k = 0; k < 2; k++) e.left[2 * root + k] += e.own[2 * i + k];
     }
     for (int32_t i = 0; i < n; i++) {
-        double part = part_of(left[2 * i], kept[2 * i]);
-        if (ride.branches[i].n_objects > 1) part = fmax(part, part_of(left[2 * i + 1], kept[2 * i + 1]));
-        if (root_of(r, i) != i || part < r->load_left_out) continue; /* NaN is less than nothing */
+        double part = e.alone[i] >= 0 || isnan(e.alone[i]) ? e.alone[i] : part_of(e.left[2 * i], e.kept[2 * i]);
+        if (e.ride.branches[i].n_objects > 1) part = fmax(part, part_of(e.left[2 * i + 1], e.kept[2 * i + 1]));
+        if (root_of(r, i) != i || isnan(part) || part < r->load_left_out) continue; /* NaN is less than nothing */
         r->load_left_out = part;
         r->load_left_out_object = i;
     }
     for (int32_t i = 0, root = r->load_left_out_object; i < n; i++)
-        if (root_of(r, i) == root && own[2 * i] > own[2 * r->load_left_out_object]) r->load_left_out_object = i;
-done:;
-    void *arrays[] = {&kept, &left, &own, &drag, &numbers, &ones, &ride.branches, &ride.fields};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
+        if (root_of(r, i) == root && e.own[2 * i] > e.own[2 * r->load_left_out_object]) r->load_left_out_object = i;
+done:
+    free_estimate(&e);
     return status;
 }
 

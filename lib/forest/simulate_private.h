@@ -35,6 +35,7 @@ typedef struct modal_scene_run {
     double *least_moved, *least_energy; /* [objects] at roots: what loads are expected to do (modal_judge_setup) */
     double load_left_out;        /* the largest of a tree, NaN: none is known; and the object that has most of it */
     int32_t load_left_out_object;
+    int loads_unknown;           /* nonzero: of some object that deforms it is not known */
     modal_judge *judge;
     modal_deformation *deformation; /* or NULL: not wanted */
     modal_deformed *deformed;    /* [objects] of a frame */
@@ -43,6 +44,7 @@ typedef struct modal_scene_run {
     int32_t *known, *left_out;   /* objects whose deformation is known, and what their basis leaves out; for one of them: */
     int64_t n_known, n_left_out, known_products, left_out_products;
     double *reach, *weights;     /* [objects], [coordinates] (modal_deformation_reach) */
+    double not_judged;           /* of every frame: a sum of modal_missing */
     double sound_size;           /* the |F - I| up to which a solid is known to be sound */
     double *parts, *monomials;   /* [n_left_out] of a frame; [threads, most_monomials] scratch */
     int64_t most_monomials;
@@ -79,8 +81,13 @@ modal_status modal_scene_run_quality_begin(modal_scene_run *run, modal_error *er
 modal_status modal_scene_run_quality(modal_scene_run *run, int64_t frame, modal_error *err);
 void modal_scene_run_quality_end(modal_scene_run *run);
 
-/* Estimates what the loads would move beside the basis: run->load_left_out. The forest is there. */
+/* Estimates what the loads would move beside the basis: run->load_left_out, and run->loads_unknown. The forest is there. */
 modal_status modal_scene_run_left_out(modal_scene_run *run, modal_error *err);
+
+/* Of an object that is a tree by itself, and whose frame does not turn but freely: the part of the motion under the scene's loads that is
+ * along the slow motions; NAN: not known. MODAL_ERROR_MEMORY. */
+int modal_scene_run_is_alone(const modal_scene_run *run, int32_t object, int has_children);
+modal_status modal_scene_run_left_alone(const modal_scene_run *run, int32_t object, const modal_shape *slow, double *part, modal_error *err);
 
 /* The longest step that follows the scene, and what it follows: run->s->pace. Points have been sorted, and their tiles
  * are there. */

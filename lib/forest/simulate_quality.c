@@ -39,12 +39,31 @@ static double sound_size(void)
         modal_quality bound = modal_quality_none();
         int measure;
         bound.least_jacobian = left * left * left; /* singular values of F are at least 1 - |F - I| */
+        bound.not_judged = 0;
         bound.strain = most;
         bound.rotation = 57.29577951308232 * most;
         if (modal_quality_verdict(&bound, &measure) == MODAL_SOUND) low = most;
         else high = most;
     }
     return low;
+}
+
+/* What cannot be measured of this scene. Natural modes balance linear forces, and a basis that leaves nothing out all. */
+static unsigned find_missing(const modal_scene_run *r)
+{
+    const modal_basis *basis = r->s->basis;
+    unsigned missing = 0;
+    for (int32_t i = 0; i < basis->n_objects; i++) {
+        const int32_t shape = basis->objects[i].shape;
+        const modal_modes *modes = &basis->shapes[shape].modes;
+        const int whole = modes->left_out.slow_eigenvalues && modes->left_out.n_slow == 0;
+        if (modes->n_modes == 0) continue;
+        if (!r->s->look_at_loads || r->loads_unknown) missing |= MODAL_MISSING_LOADS;
+        if (!whole && !(r->bodies[i].linear && modes->kind == MODAL_KIND_MODES) && !(r->deformation && modes->left_out.n > 0))
+            missing |= MODAL_MISSING_FORCES;
+        if (!r->deformation || !modal_deformation_knows(r->deformation, shape)) missing |= MODAL_MISSING_SOLIDS;
+    }
+    return missing;
 }
 
 modal_status modal_scene_run_quality_begin(modal_scene_run *r, modal_error *err)
@@ -67,6 +86,7 @@ modal_status modal_scene_run_quality_begin(modal_scene_run *r, modal_error *err)
     MODAL_TRY(modal_alloc(&r->parts, r->n_left_out, sizeof *r->parts, "quality", err));
     MODAL_TRY(modal_alloc(&r->monomials, r->most_monomials * r->s->n_threads, sizeof *r->monomials, "quality", err));
 done:
+    r->not_judged = find_missing(r);
     return status;
 }
 
@@ -263,6 +283,7 @@ modal_status modal_scene_run_quality(modal_scene_run *r, int64_t frame, modal_er
     const double started = measures ? modal_seconds() : 0; /* a frame of linear motion takes a microsecond */
     *quality = modal_quality_none();
     measure_steps(r, quality);
+    quality->not_judged = r->not_judged;
     quality->load_left_out = r->load_left_out;
     if (!isnan(r->load_left_out)) quality->load_left_out_object = r->load_left_out_object;
     if (r->n_left_out > 0) measure_left_out(r, frame, quality);

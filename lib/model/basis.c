@@ -35,6 +35,8 @@ void modal_left_out_free(modal_left_out *left_out)
     modal_reduced_forces_free(&left_out->forces);
     modal_free(&left_out->slow_eigenvalues);
     modal_free(&left_out->slow_participation);
+    modal_free(&left_out->slow_scales);
+    modal_free(&left_out->slow_bytes);
     modal_free(&left_out->slow_matrix);
     left_out->n = left_out->n_slow = 0;
 }

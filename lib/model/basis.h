@@ -75,11 +75,15 @@ typedef struct modal_left_out {
     int32_t n;              /* s; 0: not computed */
     modal_reduced_forces forces; /* [s, r], [s, r (r + 1) / 2], [s, r (r + 1) (r + 2) / 6] */
     /* the slowest motions beside U, M-orthogonal to it and M-orthonormal, by which loads are measured that U does not answer */
-    int32_t n_slow;             /* 0: none */
-    double *slow_eigenvalues;   /* [n_slow] (rad/s)^2, ascending, > 0 */
+    int32_t n_slow;             /* with slow_eigenvalues 0: U leaves nothing out */
+    double *slow_eigenvalues;   /* [n_slow] (rad/s)^2, ascending, > 0; NULL: it is not known what U leaves out */
     double *slow_participation; /* [n_slow, 3] as participation */
-    float *slow_matrix;         /* [tiles, n_slow, 3, MODAL_TILE] as modal_matrix */
+    double *slow_scales;        /* [n_slow] kg^-1/2 */
+    uint8_t *slow_bytes;        /* [tiles, n_slow, 3, MODAL_TILE] as modal_matrix, scale (byte - MODAL_SLOW_ZERO) / MODAL_SLOW_MOST: a verdict needs no
+                                   more, and a file has little room for it */
+    float *slow_matrix;         /* the same in kg^-1/2, of a basis that was read; or NULL */
 } modal_left_out;
+enum { MODAL_SLOW_ZERO = 128, MODAL_SLOW_MOST = 127 };
 
 void modal_left_out_free(modal_left_out *left_out);
 

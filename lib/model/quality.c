@@ -18,7 +18,7 @@ const modal_quality_measure modal_quality_measures[MODAL_QUALITY_MEASURES] = {
      "St. Venant-Kirchhoff's law softens under such compression, and elements turn inside out; try smaller loads"},
     {"residual", COLUMN(residual), COLUMN(residual_object), -1, 0, 0.1, 1, "",
      "the basis lacks what the motion needs; try more modes, with --derivatives"},
-    {"load_left_out", COLUMN(load_left_out), COLUMN(load_left_out_object), -1, 0, 0.1, INFINITY, "",
+    {"load_left_out", COLUMN(load_left_out), COLUMN(load_left_out_object), -1, 0, 0.05, INFINITY, "",
      "the basis lacks motions that the loads ask for; try more modes"},
     {"rotation", COLUMN(rotation), COLUMN(rotation_object), -1, 0, 10, 90, " degrees",
      "too much for a linear model; try \"model\": \"stvk\""},
@@ -27,24 +27,31 @@ const modal_quality_measure modal_quality_measures[MODAL_QUALITY_MEASURES] = {
      "the basis cannot do what the motion was; try more modes"},
 };
 
-const char *const modal_verdicts[4] = {"not measured", "sound", "doubtful", "wrong"};
+const char *const modal_verdicts[4] = {"not judged", "sound", "doubtful", "wrong"};
 
 static modal_verdict verdict_of(const modal_quality_measure *m, double value)
 {
-    if (isnan(value)) return MODAL_NOT_MEASURED;
+    if (isnan(value)) return MODAL_NOT_JUDGED;
     if (m->low) return value >= m->doubtful ? MODAL_SOUND : value > m->wrong ? MODAL_DOUBTFUL : MODAL_WRONG;
     return value <= m->doubtful ? MODAL_SOUND : value <= m->wrong ? MODAL_DOUBTFUL : MODAL_WRONG;
+}
+
+/* What is missing of a frame. */
+static unsigned missing_of(const modal_quality *row)
+{
+    const double bits = row->not_judged; /* another sum than of these is not known either */
+    return bits >= 0 && bits <= 7 && bits == (double)(unsigned)bits ? (unsigned)bits : MODAL_MISSING_ALL;
 }
 
 modal_verdict modal_quality_verdict(const modal_quality *row, int *measure)
 {
     double values[MODAL_QUALITY_NUMBERS];
-    modal_verdict worst = MODAL_NOT_MEASURED;
+    modal_verdict worst = missing_of(row) ? MODAL_NOT_JUDGED : MODAL_SOUND;
     memcpy(values, row, sizeof values);
     *measure = -1;
     for (int i = 0; i < MODAL_QUALITY_MEASURES; i++) {
         const modal_verdict own = verdict_of(&modal_quality_measures[i], values[modal_quality_measures[i].column]);
-        if (own <= worst) continue;
+        if (own <= worst || own == MODAL_SOUND) continue;
         worst = own;
         *measure = i;
     }
@@ -53,15 +60,20 @@ modal_verdict modal_quality_verdict(const modal_quality *row, int *measure)
 
 void modal_quality_judge(modal_quality_judgement *j, int64_t frame, double time, const modal_quality *row)
 {
+    const modal_quality none = modal_quality_none();
+    if (!row) row = &none;
     double values[MODAL_QUALITY_NUMBERS];
     memcpy(values, row, sizeof values);
+    j->missing |= missing_of(row);
+    if (j->n_frames++ == 0) j->verdict = MODAL_SOUND;
+    if (j->missing && j->verdict == MODAL_SOUND) j->verdict = MODAL_NOT_JUDGED;
     for (int i = 0; i < MODAL_QUALITY_MEASURES; i++) {
         const modal_quality_measure *m = &modal_quality_measures[i];
         modal_quality_finding *f = &j->of[i];
         const double value = values[m->column];
         const modal_verdict own = verdict_of(m, value);
-        if (own == MODAL_NOT_MEASURED) continue;
-        if (f->verdict == MODAL_NOT_MEASURED || (m->low ? value < f->worst : value > f->worst)) {
+        if (own == MODAL_NOT_JUDGED) continue;
+        if (f->verdict == MODAL_NOT_JUDGED || (m->low ? value < f->worst : value > f->worst)) {
             f->worst = value;
             f->frame = frame;
             f->time = time;
@@ -73,7 +85,7 @@ void modal_quality_judge(modal_quality_judgement *j, int64_t frame, double time,
             f->last = frame;
         }
         if (own > f->verdict) f->verdict = own;
-        if (own > j->verdict) j->verdict = own;
+        if (own > MODAL_SOUND && own > j->verdict) j->verdict = own;
     }
 }
 
@@ -95,4 +107,23 @@ void modal_quality_text(const modal_quality_judgement *j, int measure, char *tex
         used += snprintf(text + used, bytes - (size_t)used, ", %lld frames from %lld to %lld are past %g", (long long)f->n_past,
                          (long long)f->first, (long long)f->last, m->doubtful);
     if ((size_t)used < bytes) snprintf(text + used, bytes - (size_t)used, ": %s", m->advice);
+}
+
+void modal_quality_missing_text(unsigned missing, char *text, size_t bytes)
+{
+    static const struct {
+        unsigned bit;
+        const char *text;
+    } all[] = {
+        {MODAL_MISSING_LOADS, "what the basis leaves out of the loads was not measured; try a basis of natural modes, or --reduced-forces, of modalpack"},
+        {MODAL_MISSING_FORCES, "what the basis leaves out of the elastic forces was not measured; try modalpack --left-out"},
+        {MODAL_MISSING_SOLIDS, "how strongly solids are deformed was not measured; try --quality full, and modes at the nodes"},
+        {MODAL_MISSING_ALL, "the file does not say what was measured; try modalsim anew"},
+    };
+    size_t used = 0;
+    if (bytes > 0) text[0] = '\0';
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (!(missing & all[i].bit) || used >= bytes) continue;
+        used += (size_t)snprintf(text + used, bytes - used, "%s%s", used ? "; " : "", all[i].text);
+    }
 }

@@ -37,7 +37,17 @@ typedef struct modal_quality {
     double projected;       /* of a motion that was carried over from another basis: |U q - U' q'| / |U q| in the norm of
                                the mass (formats/trajectory.md) */
     double projected_object;
+    double not_judged;      /* 0: all that the motion needs was measured; else a sum of modal_missing, of what could not be. NaN: it is not
+                               known what that is */
 } modal_quality;
+
+/* What could not be measured. */
+typedef enum modal_missing {
+    MODAL_MISSING_LOADS = 1,  /* what the basis leaves out of loads: load_left_out */
+    MODAL_MISSING_FORCES = 2, /* what it leaves out of elastic forces: residual */
+    MODAL_MISSING_SOLIDS = 4, /* how strongly solids are deformed: least_jacobian, and of linear ones rotation and strain */
+    MODAL_MISSING_ALL = 8     /* nobody has said what was measured */
+} modal_missing;
 
 enum { MODAL_QUALITY_NUMBERS = (int)(sizeof(modal_quality) / sizeof(double)) };
 
@@ -45,7 +55,8 @@ enum { MODAL_QUALITY_NUMBERS = (int)(sizeof(modal_quality) / sizeof(double)) };
 #define MODAL_QUALITY_NAMES                                                                                       \
     {"energy_balance", "step_error", "step_drift", "halvings", "newton_residual", "least_jacobian",               \
      "least_jacobian_object", "least_jacobian_element", "residual", "residual_object", "load_left_out",           \
-     "load_left_out_object", "rotation", "rotation_object", "strain", "strain_object", "projected", "projected_object"}
+     "load_left_out_object", "rotation", "rotation_object", "strain", "strain_object", "projected", "projected_object", \
+     "not_judged"}
 
 /* Nothing is measured. */
 static inline modal_quality modal_quality_none(void)
@@ -59,7 +70,8 @@ static inline modal_quality modal_quality_none(void)
 
 /* ---- the verdict ---- */
 
-typedef enum modal_verdict { MODAL_NOT_MEASURED, MODAL_SOUND, MODAL_DOUBTFUL, MODAL_WRONG } modal_verdict;
+/* Sound is what was measured, all of it, and found within the limits. */
+typedef enum modal_verdict { MODAL_NOT_JUDGED, MODAL_SOUND, MODAL_DOUBTFUL, MODAL_WRONG } modal_verdict;
 extern const char *const modal_verdicts[4]; /* in words */
 
 enum { MODAL_QUALITY_MEASURES = 10, MODAL_QUALITY_TEXT = 512 };
@@ -74,25 +86,30 @@ typedef struct modal_quality_measure {
 extern const modal_quality_measure modal_quality_measures[MODAL_QUALITY_MEASURES]; /* formats/trajectory.md */
 
 typedef struct modal_quality_finding { /* of a measure, over frames; all but the verdict only where it was measured */
-    modal_verdict verdict;
+    modal_verdict verdict; /* MODAL_NOT_JUDGED: it was not measured */
     double worst, time;             /* s, of the worst */
     int64_t frame, object, element; /* of the worst; -1: not known */
     int64_t n_past, first, last;    /* frames past the first limit */
 } modal_quality_finding;
 
 typedef struct modal_quality_judgement {
-    modal_verdict verdict; /* the worst of all */
+    modal_verdict verdict; /* the worst of all; MODAL_NOT_JUDGED where none is past a limit, and something is missing or there is no frame */
+    unsigned missing;      /* a sum of modal_missing, of all frames */
+    int64_t n_frames;
     modal_quality_finding of[MODAL_QUALITY_MEASURES];
 } modal_quality_judgement;
 
-/* The verdict on one frame; *measure is what it is for, -1: nothing was measured. */
+/* The verdict on one frame; *measure is what it is for, -1: none. */
 modal_verdict modal_quality_verdict(const modal_quality *row, int *measure);
 
-/* Adds a frame, at `time` s, to a judgement, which is zeroed at first. */
+/* Adds a frame, at `time` s, to a judgement, which is zeroed at first. row NULL: nothing of it was measured. */
 void modal_quality_judge(modal_quality_judgement *judgement, int64_t frame, double time, const modal_quality *row);
 
 /* What was found of a measure, in words: "residual 0.3 in frame 7 (0.7 s), object 2; the limit is 0.1, ...: try ...". Cut to `bytes`,
  * of which MODAL_QUALITY_TEXT are enough. */
 void modal_quality_text(const modal_quality_judgement *judgement, int measure, char *text, size_t bytes);
+
+/* What is missing of a judgement, in words: "what the basis leaves out of the loads was not measured: ...", or "". */
+void modal_quality_missing_text(unsigned missing, char *text, size_t bytes);
 
 #endif

@@ -112,6 +112,7 @@ typedef struct modal_scene_response {
     int given;
     double from, to;            /* f, Hz */
     int64_t n_points;           /* equally spaced; 1: `from` alone */
+    int peaks;                  /* nonzero: and around the natural frequencies between */
     double acceleration[3];     /* amplitude of the supports' acceleration, m/s^2 */
     double acceleration_phase[3]; /* rad */
     int32_t n_probes;

@@ -134,7 +134,7 @@ static int compare_magnitudes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-modal_status modal_modes_dense(const modal_modes_problem *problem, int32_t n_wanted, double *vectors,
+modal_status modal_modes_dense(const modal_modes_problem *problem, int32_t n_wanted, int32_t n_more, double *vectors,
                                modal_modes_guard *guard, double *rigid_eigenvalues, int64_t *n_zero, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -155,7 +155,7 @@ modal_status modal_modes_dense(const modal_modes_problem *problem, int32_t n_wan
         guard->eigenvalues[guard->count] = eigenvalues[i];
         guard->errors[guard->count++] = 4 * problem->matrix_noise / eigenvalues[i];
     }
-    memcpy(vectors, k + n_rigid * n, (size_t)(n_wanted * n) * sizeof *vectors);
+    memcpy(vectors, k + n_rigid * n, (size_t)((n_wanted + n_more) * n) * sizeof *vectors);
 done:
     modal_free(&k);
     modal_free(&m);

@@ -478,7 +478,7 @@ modal_status modal_modes_lanczos(modal_modes_problem *problem, int32_t n_wanted,
     }
     *n_all_restarts += n_restarts;
     MODAL_TRY(find_vectors(&l, err));
-    take_vectors(&l, n_wanted, vectors);
+    take_vectors(&l, n_wanted + limits->n_more, vectors); /* a look is never before there are GUARD more */
     guard->count = 0;
     for (int64_t k = l.width * l.n_blocks - 1 - n_wanted; k >= 0 && guard->count < MODAL_GUARD; k--) {
         if (!(l.theta[k] > 0)) break;

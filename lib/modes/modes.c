@@ -57,13 +57,15 @@ done:
  * motions and the result throughout; the factor; and then either the basis of Lanczos (with the block
  * that follows it, four of work and what becomes the modes) or the dense matrices. */
 static double bytes_needed(const modal_modes_problem *problem, const modal_factor_report *report,
-                           modal_precision precision, int32_t n_modes, int64_t n_nodes, int64_t n_blocks)
+                           modal_precision precision, const modal_modes_options *options, int64_t n_nodes, int64_t n_blocks)
 {
+    const int32_t n_modes = options->n_modes;
+    const double more = options->beside ? MODAL_MORE : 0, beside = options->beside ? 4 * MODAL_MOST_BESIDE + 2 * MODAL_ROW : 0;
     const double n = (double)problem->n, blocks = (double)modal_block_count(&problem->system.pattern);
     const double kept = (72 + 8 + 4) * blocks + 2 * (8 + 8 + 4) * blocks +
                         2 * 8 * n * (double)problem->rigid.depth + 24.0 * n_modes * (double)n_nodes;
-    const double modes = 3 * 8 * n * n_modes; /* with M times them, and work of the refinement */
-    const double lanczos = 8 * n * (8.0 * (double)(n_blocks + 5) + n_modes);
+    const double modes = 8 * n * (3.0 * n_modes + more + beside); /* with M times them, and work of the refinement */
+    const double lanczos = 8 * n * (8.0 * (double)(n_blocks + 5) + n_modes + more);
     const double work = n_blocks > 0 ? (lanczos > modes ? lanczos : modes) : modes + 5 * 8 * n * n;
     return kept + report->bytes[precision] + work;
 }
@@ -85,7 +87,7 @@ static modal_status plan_memory(const modal_modes_problem *problem, const modal_
         const int64_t least = p == last || fewest > (most + 1) / 2 ? fewest : (most + 1) / 2;
         result->factor_float32 = p == MODAL_FLOAT32;
         for (*n_blocks = most;; --*n_blocks) {
-            *bytes = bytes_needed(problem, report, p, options->n_modes, n_nodes, *n_blocks);
+            *bytes = bytes_needed(problem, report, p, options, n_nodes, *n_blocks);
             if (!(options->memory_limit > 0) || *bytes <= options->memory_limit) return MODAL_OK;
             if (*n_blocks <= least) break;
         }
@@ -117,9 +119,9 @@ static modal_status check_zero_modes(const modal_modes_problem *problem, int64_t
                            problem->rigid.n_rigid + n_more, problem->rigid.n_rigid, loose);
 }
 
-/* Sign rule, modal masses, participation, scatter to all nodes. */
-static void finish_mode(const modal_modes_problem *problem, const double *vector,
-                        const double *mass_vector, int32_t k, modal_modes_result *result)
+/* Sign rule, participation [3], scatter to all nodes; returns the modal mass. */
+static double finish_mode(const modal_modes_problem *problem, const double *vector, const double *mass_vector, double *mode,
+                          double *to_participation)
 {
     const modal_fem_system *system = &problem->system;
     double top = 0, sign = 1, mass = 0, participation[3] = {0};
@@ -129,7 +131,6 @@ static void finish_mode(const modal_modes_problem *problem, const double *vector
             sign = vector[i] < 0 ? -1 : 1;
             break;
         }
-    double *mode = result->modes + 3 * result->n_nodes * k;
     for (int64_t i = 0; i < system->n_free; i++)
         for (int p = 0; p < 3; p++) {
             const int held = system->pattern.held && system->pattern.held[i] >> p & 1;
@@ -138,8 +139,33 @@ static void finish_mode(const modal_modes_problem *problem, const double *vector
             participation[p] += system->nodal_mass[i] * value;
             mass += vector[3 * i + p] * mass_vector[3 * i + p];
         }
-    result->modal_masses[k] = mass;
-    memcpy(result->participation + 3 * (int64_t)k, participation, sizeof participation);
+    memcpy(to_participation, participation, sizeof participation);
+    return mass;
+}
+
+/* What the modes leave out: of the vectors behind theirs, and static answers. The factor is there still. */
+static modal_status find_left(modal_modes_problem *problem, const modal_modes_pairs *pairs, int32_t n_more, int64_t n_nodes,
+                              modal_modes_left *left, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_modes_beside beside = {0};
+    int32_t first = 0; /* rounding may leave what does not deform */
+    if (n_more > 0) MODAL_TRY(modal_modes_find_beside(problem, pairs, n_more, pairs->vectors + pairs->count * problem->n, &beside, err));
+    while (first < beside.count && !(beside.eigenvalues[first] > modal_energy_rounding(&problem->system, beside.vectors + first * problem->n)))
+        first++;
+    left->n = beside.count - first;
+    MODAL_TRY(modal_alloc(&left->eigenvalues, left->n, sizeof(double), "motions beside modes", err));
+    MODAL_TRY(modal_alloc(&left->participation, 3 * (int64_t)left->n, sizeof(double), "motions beside modes", err));
+    MODAL_TRY(modal_alloc_zero(&left->motions, 3 * n_nodes * left->n, sizeof(double), "motions beside modes", err));
+    for (int32_t k = 0; k < left->n; k++) {
+        const int64_t at = (first + k) * problem->n;
+        left->eigenvalues[k] = beside.eigenvalues[first + k];
+        finish_mode(problem, beside.vectors + at, beside.mass_vectors + at, left->motions + 3 * n_nodes * k, left->participation + 3 * (int64_t)k);
+    }
+    left->known = 1;
+done:
+    modal_modes_beside_free(&beside);
+    return status;
 }
 
 static modal_status allocate_result(modal_modes_result *result, int32_t n_modes, int64_t n_nodes,
@@ -260,7 +286,7 @@ static modal_status find_vectors(modal_modes_problem *problem, const modal_modes
     int64_t n_zero = 0;
     if (result->dense) {
         MODAL_TRY(modal_progress_report(problem->progress, "solve", -1, err));
-        MODAL_TRY(modal_modes_dense(problem, options->n_modes, vectors, &how->guard, result->rigid_eigenvalues, &n_zero, err));
+        MODAL_TRY(modal_modes_dense(problem, options->n_modes, how->limits.n_more, vectors, &how->guard, result->rigid_eigenvalues, &n_zero, err));
         if (n_zero <= n_rigid) goto done;
         /* a dense solver leaves the rounding of the largest eigenvalue in all, and that may hide elastic ones */
         if (options->solver == MODAL_MODES_DENSE ||
@@ -283,7 +309,8 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
 {
     modal_status status = MODAL_OK;
     const int32_t n_modes = options->n_modes;
-    const int64_t n = problem->n, n_rigid = problem->rigid.n_rigid;
+    const int64_t n = problem->n, n_rigid = problem->rigid.n_rigid, n_others = n - n_rigid - problem->system.n_held - n_modes;
+    const int32_t n_more_vectors = !options->beside ? 0 : n_others < MODAL_MORE ? (int32_t)n_others : MODAL_MORE;
     modal_factor_report report = {0};
     double *vectors = NULL, *mass_vectors = NULL;
     int64_t n_more = 0;
@@ -305,7 +332,8 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
         (options->proof == MODAL_PROOF_AUTO && !result->factor_float32 && report.flops <= cheap_flops);
 
     double before = modal_seconds();
-    MODAL_TRY(modal_alloc(&vectors, n * n_modes, sizeof *vectors, "modes", err));
+    MODAL_TRY(modal_alloc(&vectors, n * (n_modes + n_more_vectors), sizeof *vectors, "modes", err));
+    how.limits.n_more = n_more_vectors;
     MODAL_TRY(find_vectors(problem, options, &how, vectors, result, err));
     result->seconds_solve = modal_seconds() - before;
 
@@ -317,9 +345,12 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
         n_more += !(result->eigenvalues[k] > modal_energy_rounding(&problem->system, vectors + k * n));
     MODAL_TRY(check_zero_modes(problem, n_more, err));
     MODAL_TRY(check_rigid_modes(n_rigid, result, err));
+    if (options->beside) MODAL_TRY(find_left(problem, &pairs, n_more_vectors, mesh->n_nodes, &result->left, err));
+    how.limits.n_more = 0;
     result->seconds_refine = modal_seconds() - before;
 
     MODAL_TRY(count_below(problem, options, &how, &pairs, result, err));
+    if (how.cost.n_recovered > 0) result->left.known = 0; /* it was beside other modes */
     MODAL_TRY(modal_modes_orthogonality(n, n_modes, vectors, mass_vectors, problem->n_threads,
                                         result->orthogonalities, err));
     for (int32_t k = 0; k < n_modes; k++)
@@ -329,7 +360,8 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
         MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "modes: M-orthonormal to %.3g only",
                    result->orthogonality);
     for (int32_t k = 0; k < n_modes; k++)
-        finish_mode(problem, vectors + k * n, mass_vectors + k * n, k, result);
+        result->modal_masses[k] = finish_mode(problem, vectors + k * n, mass_vectors + k * n, result->modes + 3 * result->n_nodes * k,
+                                              result->participation + 3 * (int64_t)k);
 
     tell(problem, &report, &how.cost, result);
 done:
@@ -380,6 +412,14 @@ modal_status modal_modes_solve(const modal_volume_mesh *mesh, const int32_t *fix
     return status;
 }
 
+void modal_modes_left_free(modal_modes_left *left)
+{
+    modal_free(&left->eigenvalues);
+    modal_free(&left->motions);
+    modal_free(&left->participation);
+    left->known = left->n = 0;
+}
+
 void modal_modes_result_free(modal_modes_result *result)
 {
     modal_free(&result->eigenvalues);
@@ -389,5 +429,6 @@ void modal_modes_result_free(modal_modes_result *result)
     modal_free(&result->modal_masses);
     modal_free(&result->participation);
     modal_free(&result->rigid_eigenvalues);
+    modal_modes_left_free(&result->left);
     memset(result, 0, sizeof *result);
 }

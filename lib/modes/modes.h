@@ -78,7 +78,18 @@ typedef struct modal_modes_options {
     modal_modes_factor factor;
     double memory_limit; /* bytes, of the whole computation but for the mesh; 0: none */
     int limit_is_available; /* 1: it is what the machine has, and an error says so */
+    int beside;             /* nonzero: also motions beside the modes (beside.c) */
 } modal_modes_options;
+
+/* What the modes leave out, as far as it is cheap to know: M-orthonormal motions, M-orthogonal to the modes, K diagonal. */
+typedef struct modal_modes_left {
+    int known;             /* nonzero: it was looked for; with n = 0 the modes leave nothing out */
+    int32_t n;
+    double *eigenvalues;   /* [n] (rad/s)^2, ascending */
+    double *motions;       /* [n, n_nodes, 3] as modes */
+    double *participation; /* [n, 3] as that of the modes */
+} modal_modes_left;
+void modal_modes_left_free(modal_modes_left *left);
 
 typedef struct modal_modes_result {
     int32_t n_modes;
@@ -91,6 +102,7 @@ typedef struct modal_modes_result {
     double *participation; /* [n_modes, 3] phi^T M e, e: unit motion of all nodes, fixed ones too */
     int32_t n_rigid;
     double *rigid_eigenvalues; /* [n_rigid] as computed, ascending by magnitude; exact value 0 */
+    modal_modes_left left;
     double total_mass;         /* kg, of the whole solid */
     double orthogonality;      /* max |phi_i^T M phi_j - delta_ij| */
     double *orthogonalities;   /* [n_modes] the same for each i; NULL where it was not computed */

@@ -86,6 +86,7 @@ typedef struct modal_modes_limits {
     int32_t max_restarts;
     int64_t most_blocks;    /* of eight vectors in the basis, 0: as many as are useful */
     int counted;            /* a Sturm count will find what a narrow block misses */
+    int32_t n_more;         /* vectors that are wanted behind those asked for, as good as they are; not when modes are searched again */
 } modal_modes_limits;
 
 typedef struct modal_modes_cost {
@@ -94,7 +95,7 @@ typedef struct modal_modes_cost {
 } modal_modes_cost;
 
 /* The n_wanted largest eigenvalues theta = 1 / (lambda - sigma) of P (K - sigma M)^-1 M and their
- * vectors [n_wanted, n], M-orthonormal. */
+ * vectors [n_wanted + limits->n_more, n], M-orthonormal. */
 modal_status modal_modes_lanczos(modal_modes_problem *problem, int32_t n_wanted,
                                  const modal_modes_limits *limits, double *vectors,
                                  modal_modes_guard *guard, int64_t *n_restarts, modal_error *err);
@@ -128,9 +129,23 @@ modal_status modal_modes_prove(modal_modes_problem *problem, const modal_modes_l
 modal_status modal_modes_search(modal_modes_problem *problem, const modal_modes_limits *limits, const modal_modes_pairs *pairs,
                                 modal_modes_cost *cost, modal_error *err);
 
-/* All modes by dense matrices; hands back the lowest n_wanted that are not zero in `vectors`, and the
+/* Motions beside modes, M-orthonormal, K diagonal: what they are is in beside.c. */
+enum { MODAL_MORE = MODAL_ROW, MODAL_MOST_BESIDE = MODAL_MORE + MODAL_ROW };
+typedef struct modal_modes_beside {
+    int32_t count;
+    double *vectors, *mass_vectors; /* [count, n], and M times these */
+    double eigenvalues[MODAL_MOST_BESIDE];
+} modal_modes_beside;
+
+/* Of n_more <= MODAL_MORE vectors [n_more, n], which are as good as they are, and static answers. The factor is not spent yet. *beside is
+ * zeroed; the caller frees it, also after an error. */
+modal_status modal_modes_find_beside(modal_modes_problem *problem, const modal_modes_pairs *pairs, int32_t n_more, const double *more,
+                                     modal_modes_beside *beside, modal_error *err);
+void modal_modes_beside_free(modal_modes_beside *beside);
+
+/* All modes by dense matrices; hands back the lowest n_wanted (and the n_more that follow) that are not zero in `vectors`, and the
  * n_rigid smallest in magnitude in `rigid_eigenvalues`. More zeros than that: *n_zero tells. */
-modal_status modal_modes_dense(const modal_modes_problem *problem, int32_t n_wanted, double *vectors,
+modal_status modal_modes_dense(const modal_modes_problem *problem, int32_t n_wanted, int32_t n_more, double *vectors,
                                modal_modes_guard *guard, double *rigid_eigenvalues, int64_t *n_zero, modal_error *err);
 
 /* Rayleigh-Ritz in the span of n_vectors vectors: replaces them by the Ritz vectors, ascending and

@@ -25,13 +25,21 @@ modal_response *modal_response_delete(modal_response *response);
  * every object, in the basis's order, kg^1/2 m. */
 int64_t modal_response_count(const modal_response *response);
 
-/* The frequency of point i of the scene's, Hz; the last is `to` itself. */
-double modal_response_frequency(const modal_scene_response *response, int64_t i);
+/* The frequencies of the table, Hz, ascending: the scene's points, of which the last is `to` itself, and with `peaks` three for every mode
+ * between its ends that is loaded and damped, at its peak and where its half of the energy is. The caller frees *frequencies [*n] with
+ * modal_free. MODAL_ERROR_MEMORY. */
+modal_status modal_response_frequencies(const modal_response *response, double **frequencies, int64_t *n, modal_error *err);
 
 /* Amplitudes (>= 0) and phases (degrees in (-180, 180], against the load: negative where the motion is late) at
  * f Hz, [count] each. A zero of amplitude has phase 0. MODAL_ERROR_INPUT where an undamped mode is driven at its
  * own frequency, or a value is not finite; the arrays are then undefined. One call at a time a response. */
 modal_status modal_response_at(modal_response *response, double f, double *amplitude, double *phase,
                                modal_error *err);
+
+/* Of the objects that are loaded the largest part that the basis leaves out of the motion at f, which modal_response_at was called for last:
+ * that of the slow motions beside it, over these and its modes, in the norm of the mass; *object has it. Objects that deform and whose basis
+ * does not say what is beside it: modal_response_missing, a sum of modal_missing. */
+double modal_response_left_out(const modal_response *response, double f, int32_t *object);
+unsigned modal_response_missing(const modal_response *response);
 
 #endif

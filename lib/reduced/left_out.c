@@ -45,16 +45,16 @@ static void arrange(const reduced_space *space, int64_t n_nodes, int64_t k, int6
 }
 
 /* The columns and behind them the smooth fields, whose static answers are wanted; with the eigenvalues that scale them. */
-static modal_status list_fields(const modal_shape *shape, double **fields, double **scales, modal_error *err)
+static modal_status list_fields(const modal_shape *shape, int64_t n_fields, double **fields, double **scales, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int64_t r = shape->modes.n_modes, size = 3 * shape->solid.mesh.n_nodes;
-    MODAL_TRY(modal_alloc(fields, (r + REDUCED_SMOOTH_FIELDS) * size, sizeof **fields, "what is left out", err));
-    MODAL_TRY(modal_alloc(scales, r + REDUCED_SMOOTH_FIELDS, sizeof **scales, "what is left out", err));
+    MODAL_TRY(modal_alloc(fields, (r + n_fields) * size, sizeof **fields, "what is left out", err));
+    MODAL_TRY(modal_alloc(scales, r + n_fields, sizeof **scales, "what is left out", err));
     memcpy(*fields, shape->solid.volume_modes, (size_t)(r * size) * sizeof **fields);
     memcpy(*scales, shape->modes.eigenvalues, (size_t)r * sizeof **scales);
-    reduced_smooth_fields(&shape->solid.mesh, *fields + r * size);
-    for (int64_t i = 0; i < REDUCED_SMOOTH_FIELDS; i++) (*scales)[r + i] = shape->modes.eigenvalues[0];
+    if (n_fields > 0) reduced_smooth_fields(&shape->solid.mesh, *fields + r * size);
+    for (int64_t i = 0; i < n_fields; i++) (*scales)[r + i] = shape->modes.eigenvalues[0];
 done:
     return status;
 }
@@ -160,13 +160,13 @@ modal_status modal_left_out_compute(const modal_shape *shape, int32_t n_directio
     reduced_space space = {0};
     const int64_t r = n_modes, n = candidates(r), n_nodes = mesh->n_nodes;
     double *vectors = NULL, *t = NULL, *inner = NULL, *coefficients = NULL, *directions = NULL, *all = NULL;
+    const int64_t n_fields = left_out->slow_eigenvalues ? 0 : REDUCED_SMOOTH_FIELDS; /* slow motions are known already, or wanted */
     double *fields = NULL, *scales = NULL;
-    memset(left_out, 0, sizeof *left_out);
     for (int64_t k = 0; k < r; k++)
         if (!(eigenvalues[k] > 0)) goto done;
-    MODAL_TRY(list_fields(shape, &fields, &scales, err));
+    MODAL_TRY(list_fields(shape, n_fields, &fields, &scales, err));
     const reduced_solid solid = {mesh, shape->solid.fixed_nodes, shape->solid.n_fixed_nodes, &options, scales, fields};
-    MODAL_TRY(reduced_derive(&solid, r, r + REDUCED_SMOOTH_FIELDS, &space, &vectors, &report, progress, err));
+    MODAL_TRY(reduced_derive(&solid, r, r + n_fields, &space, &vectors, &report, progress, err));
     modal_free(&fields);
     arrange(&space, n_nodes, n_linear, r, eigenvalues, modes, vectors);
     MODAL_TRY(modal_alloc(&t, n * (r + n), sizeof *t, "what is left out", err));
@@ -175,10 +175,13 @@ modal_status modal_left_out_compute(const modal_shape *shape, int32_t n_directio
     for (int64_t v = 0; v < n; v++) memcpy(inner + v * n, t + v * (r + n) + r, (size_t)n * sizeof *t);
     MODAL_TRY(modal_alloc_zero(&coefficients, n_directions * n, sizeof *coefficients, "what is left out", err));
     MODAL_TRY(principal_directions(&space, n, vectors + r * space.n, inner, coefficients, &n_directions, err));
-    if (n_directions == 0) goto done;
+    if (n_directions == 0) { /* the columns are all that the solid can do */
+        if (n_fields > 0) MODAL_TRY(modal_left_slow_take(shape, &(modal_modes_left){.known = 1}, left_out, err));
+        goto done;
+    }
     MODAL_TRY(modal_alloc(&directions, n_directions * space.n, sizeof *directions, "what is left out", err));
     MODAL_TRY(reduced_combine(&space, &(modal_combination){n, n_directions, vectors + r * space.n, coefficients, 1, 0, directions}, err));
-    MODAL_TRY(reduced_slow_motions(&space, shape, r, n + REDUCED_SMOOTH_FIELDS, vectors, left_out, err));
+    if (n_fields > 0) MODAL_TRY(reduced_slow_motions(&space, shape, r, n + REDUCED_SMOOTH_FIELDS, vectors, left_out, err));
     modal_free(&vectors);
     MODAL_TRY(modal_alloc_zero(&all, 3 * n_nodes * (r + n_directions), sizeof *all, "what is left out", err));
     memcpy(all, modes, (size_t)(3 * n_nodes * r) * sizeof *all);

@@ -26,7 +26,7 @@ double modal_left_out_bytes(int64_t n_nodes, int64_t n_modes, int64_t n_directio
 
 /* For the columns volume_modes of a shape, Ritz vectors of K and M with its eigenvalues > 0, n_directions at most; fewer where there
  * are no more, and none is no error. Slow motions need its surface, too. device: as of modal_stvk_reduced_forces. Errors: as of that and of
- * modal_derivatives_solve; after one left_out is zeroed. */
+ * modal_derivatives_solve; after one left_out is zeroed. Slow motions that left_out has already stay. */
 modal_status modal_left_out_compute(const modal_shape *shape, int32_t n_directions, int n_threads, const modal_device *device,
                                     modal_left_out *left_out, const modal_progress *progress, modal_error *err);
 

@@ -61,6 +61,43 @@ done:
     return status;
 }
 
+/* The matrix of floats in bytes, each motion by its largest number. */
+static modal_status encode(const modal_surface *surface, int32_t n, const float *matrix, modal_left_out *left_out, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n_tiles = modal_tile_count(surface->n_vertices), size = 3 * MODAL_TILE;
+    MODAL_TRY(modal_alloc_zero(&left_out->slow_scales, n, sizeof(double), "slow motions", err));
+    MODAL_TRY(modal_alloc(&left_out->slow_bytes, n_tiles * n * size, 1, "slow motions", err));
+    for (int64_t i = 0; i < n_tiles * n * size; i++) {
+        double *scale = &left_out->slow_scales[i / size % n];
+        *scale = fmax(*scale, fabs((double)matrix[i]));
+    }
+    for (int64_t i = 0; i < n_tiles * n * size; i++) {
+        const double scale = left_out->slow_scales[i / size % n];
+        left_out->slow_bytes[i] = (uint8_t)(MODAL_SLOW_ZERO + (int)lround(scale > 0 ? MODAL_SLOW_MOST * ((double)matrix[i] / scale) : 0));
+    }
+done:
+    return status;
+}
+
+modal_status modal_left_slow_take(const modal_shape *shape, const modal_modes_left *left, modal_left_out *left_out, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = left->n;
+    float *matrix = NULL;
+    if (!left->known || shape->surface.n_vertices == 0) goto done;
+    MODAL_TRY(modal_alloc(&left_out->slow_eigenvalues, n, sizeof(double), "slow motions", err));
+    MODAL_TRY(modal_alloc(&left_out->slow_participation, 3 * n, sizeof(double), "slow motions", err));
+    memcpy(left_out->slow_eigenvalues, left->eigenvalues, (size_t)n * sizeof(double));
+    memcpy(left_out->slow_participation, left->participation, 3 * (size_t)n * sizeof(double));
+    if (n > 0) MODAL_TRY(make_matrix(shape, left->n, left->motions, &matrix, err));
+    MODAL_TRY(encode(&shape->surface, left->n, matrix, left_out, err));
+    left_out->n_slow = left->n;
+done:
+    modal_free(&matrix);
+    return status;
+}
+
 modal_status reduced_slow_motions(const reduced_space *space, const modal_shape *shape, int64_t n_before, int64_t n_vectors,
                                   double *vectors, modal_left_out *left_out, modal_error *err)
 {
@@ -70,17 +107,12 @@ modal_status reduced_slow_motions(const reduced_space *space, const modal_shape 
     int32_t first = 0;
     if (shape->surface.n_vertices == 0) goto done;
     MODAL_TRY(choose_vectors(space, n_before, n_vectors, vectors, &there, err));
-    if (there == 0) goto done;
-    MODAL_TRY(reduced_space_result(space, there, vectors + n_before * space->n, 1, &result, err));
+    if (there > 0) MODAL_TRY(reduced_space_result(space, there, vectors + n_before * space->n, 1, &result, err));
     while (first < result.n_modes && !(result.eigenvalues[first] > 0)) first++;
     const int32_t count = result.n_modes - first < REDUCED_SLOW_MOTIONS ? result.n_modes - first : REDUCED_SLOW_MOTIONS;
-    if (count == 0) goto done;
-    MODAL_TRY(modal_alloc(&left_out->slow_eigenvalues, count, sizeof(double), "slow motions", err));
-    MODAL_TRY(modal_alloc(&left_out->slow_participation, 3 * (int64_t)count, sizeof(double), "slow motions", err));
-    memcpy(left_out->slow_eigenvalues, result.eigenvalues + first, (size_t)count * sizeof(double));
-    memcpy(left_out->slow_participation, result.participation + 3 * (int64_t)first, 3 * (size_t)count * sizeof(double));
-    MODAL_TRY(make_matrix(shape, count, result.modes + 3 * result.n_nodes * first, &left_out->slow_matrix, err));
-    left_out->n_slow = count;
+    const modal_modes_left left = {1, count, result.eigenvalues + first, result.modes + 3 * result.n_nodes * first,
+                                   result.participation + 3 * (int64_t)first};
+    MODAL_TRY(modal_left_slow_take(shape, &left, left_out, err));
 done:
     modal_modes_result_free(&result);
     return status;

@@ -3,12 +3,17 @@
  *
  * Of the space that static answers span beside U (left_out.c) the Ritz vectors of the least eigenvalues. Beside the candidates of
  * elastic forces it has K^-1 M p for every polynomial field p of second degree: a step of inverse iteration from smooth fields, so that
- * where U has few natural modes the next ones are nearly there. Private to the room. */
+ * where U has few natural modes the next ones are nearly there. A basis of natural modes has what
+ * modal_modes_solve finds. Private to the room, but for modal_left_slow_take. */
 #ifndef MODAL_REDUCED_LEFT_SLOW_H
 #define MODAL_REDUCED_LEFT_SLOW_H
 
 #include "lib/model/basis.h"
 #include "lib/reduced/space.h"
+
+/* Takes motions beside the columns of a shape, as of modal_modes_solve, for its slow motions; none of a shape without a surface, which stay
+ * unknown then. MODAL_ERROR_MEMORY. */
+modal_status modal_left_slow_take(const modal_shape *shape, const modal_modes_left *left, modal_left_out *left_out, modal_error *err);
 
 enum { REDUCED_SMOOTH_FIELDS = 30, REDUCED_SLOW_MOTIONS = 6 };
 

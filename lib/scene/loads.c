@@ -69,3 +69,16 @@ double modal_surface_vertex_area(const modal_surface *shape, int64_t vertex)
     }
     return area;
 }
+
+modal_shape modal_slow_shape(const modal_shape *shape, double *ones)
+{
+    const modal_left_out *left = &shape->modes.left_out;
+    modal_shape slow = {.surface = shape->surface, .solid = shape->solid};
+    slow.modes.n_modes = left->n_slow;
+    slow.modes.modal_matrix = left->slow_matrix;
+    slow.modes.eigenvalues = left->slow_eigenvalues;
+    slow.modes.participation = left->slow_participation;
+    slow.modes.modal_masses = ones;
+    slow.modes.total_mass = shape->modes.total_mass;
+    return slow;
+}

@@ -12,6 +12,10 @@
 int modal_impulse_jump(const modal_shape *shape, const double *rest_pose, int64_t vertex,
                        const double impulse[3], double *jump);
 
+/* The slow motions beside a shape's modes (modal_left_out) as modes of a shape of their own, which borrows the arrays of the shape, and
+ * `ones` [n_slow], 1 each, for its modal masses. */
+modal_shape modal_slow_shape(const modal_shape *shape, double *ones);
+
 /* The stored index of the user's vertex, or -1 where the shape has none of that number. */
 int64_t modal_surface_stored_vertex(const modal_surface *shape, int64_t user_vertex);
 

@@ -54,11 +54,11 @@ def make_inputs(folder):
         T[:, 0, 2, 2] = 1
         T[:, 0, 0, 3] = np.linspace(0, 0.05, n)
         f["frames"] = T
-        # frames 0 to 4 sound, 5 to 9 doubtful for two reasons, 10 alone wrong, the rest not measured
-        rows = np.full((n, 3), np.nan)
-        rows[:11, 0] = 0.01
+        # frames 0 to 4 sound, 5 to 9 doubtful for two reasons, 10 alone wrong, the rest not judged
+        rows = np.full((n, 4), np.nan)
+        rows[:11, 0], rows[:11, 3] = 0.01, 0
         rows[5:11, 0], rows[7, 1], rows[7, 2], rows[10, 0] = 0.3, 0.5, 0, 2.0
-        f.attrs.update(extensions_used="modal_quality", quality_columns="residual least_jacobian least_jacobian_object")
+        f.attrs.update(extensions_used="modal_quality", quality_columns="residual least_jacobian least_jacobian_object not_judged")
         f["quality"] = rows
     return basis, motion, moving
 
@@ -66,8 +66,8 @@ def make_inputs(folder):
 def check_quality(parts, n):
     """What `moving` has, as the page says it."""
     check([(p["verdict"], p["first"], p["end"]) for p in parts] ==
-          [("sound", 0, 5), ("doubtful", 5, 10), ("wrong", 10, 11), ("not measured", 11, n)], parts)
-    check(parts[0]["reason"] == parts[3]["reason"] == "", parts)
+          [("sound", 0, 5), ("doubtful", 5, 10), ("wrong", 10, 11), ("not judged", 11, n)], parts)
+    check(parts[0]["reason"] == "" and "does not say what was measured" in parts[3]["reason"], parts)
     lines = parts[1]["reason"].split("\n")
     check(len(lines) == 2 and lines[0].startswith("least_jacobian 0.5 in frame 7 (0.0035 s), object 0; the limit is "), lines)
     check(lines[1].startswith("residual 0.3 in frame 5 "), lines)
@@ -164,7 +164,7 @@ def check_data(folder, basis, motion, moving):
                 if source_file == moving:
                     check_quality(data.header["quality"], n)
                 else:
-                    check(data.header["quality"] == [], data.header["quality"])
+                    check([p["verdict"] for p in data.header["quality"]] == ["not judged"], data.header["quality"])
                 if "frames" in m:
                     T = data.planes(12 * n, "<f4").reshape(12, n).T
                     check((T == m["frames"][:].reshape(n, 12).astype("f4")).all(), "frames")
@@ -336,8 +336,9 @@ def check_trajectory(browser, page, wanted, displacement, at_rest, size, picture
 def check_bar(browser, page, measured, picture):
     """The bar under the time line, and the reason where the pointer is over a part of it."""
     browser.open(page)
-    check(browser.js("document.getElementById('quality').hidden") != measured, "the bar")
+    check(not browser.js("document.getElementById('quality').hidden"), "the bar")
     if not measured:
+        check(browser.js("JSON.parse(document.getElementById('header').textContent).quality.map((p) => p.verdict)") == ["not judged"], "the verdict")
         return
     parts = browser.js("JSON.parse(document.getElementById('header').textContent).quality")
     boxes = browser.js("[...document.getElementById('quality').children].map((e) => [e.getBoundingClientRect(), "

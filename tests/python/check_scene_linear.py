@@ -296,7 +296,7 @@ def response():
     with h5py.File("two.h5") as file:
         turns = file["objects/rest_frame"][:, :, :3]
     push, shake = np.array([[3.0, -20.0, 11.0], [1.0, 2.0, 5.0]]), np.array([0.5, -1.0, 2.0])
-    band = {"from": 0, "to": 40, "points": 2001, "acceleration": list(shake)}
+    band = {"from": 0, "to": 40, "points": 2001, "peaks": False, "acceleration": list(shake)}
     forces = [{"object": i, "vertex": last, "force": list(push[i])} for i in (0, 1)]
     scene = {"damping": {"alpha": 1.5, "beta": 1e-5}, "objects": [{"object": 1, "damping": {"ratio": 0.01}}],
              "forces": forces, "response": band}
@@ -343,6 +343,19 @@ def response():
         w = TURN * np.asarray(f, LONG)[:, None]
         wanted.append(load / (bar.k - w * w + 1j * w * dampings[i]))
     near(got, np.hstack(wanted), "loads with phases")
+
+    # few points, and what is added around the peaks: all of the largest amplitude is there, and half of its energy
+    narrow = {"forces": forces[:1], "damping": {"ratio": 0.001}}
+    coarse = {"from": 0, "to": float(1.5 * np.sqrt(bar.k[1]) / TURN), "points": 30}
+    f, got = table("bar.h5", dict(narrow, response=coarse))
+    exact = np.abs(bar.vertex[last] @ push[0]) / (2 * 0.001 * np.sqrt(1 - 1e-6) * bar.k)
+    small(float(np.abs(np.abs(got[:, :2]).max(0) / exact[:2].astype(float) - 1).max()), 1e-9, "peaks of two modes")
+    for mode in (0, 1):
+        beside = np.sort(np.abs(np.abs(got[:, mode]) / float(exact[mode]) - np.sqrt(0.5)))[:2]
+        assert beside.max() < 1e-6, beside
+    assert len(f) == 36 and np.all(np.diff(f) > 0), len(f)
+    missed = np.abs(table("bar.h5", dict(narrow, response=dict(coarse, peaks=False)))[1][:, 0]).max()
+    assert missed < 0.5 * float(exact[0]), "what equally spaced points are for"
 
     # at its own frequency a mode swings 1 / (2 zeta) as far as under the same load at rest, a quarter turn late
     one = {"forces": forces[:1], "damping": {"ratio": 0.003}}
@@ -404,7 +417,7 @@ def response():
             ("bar.h5", some(probes=[{"object": 0, "group": "root"}]), "/response/probes/0/group: unknown key"),
             ("bar.h5", some(probes=[{"object": 0}]), "/response/probes/0: needs exactly one of vertex, point"),
             ("bar.h5", some(probes=[{"object": 0, "vertex": 1}, {"object": 3, "vertex": 1}]),
-             "run.json:30: response/probes[1]: the basis has objects 0 .. 0, 3"),
+             "run.json:31: response/probes[1]: the basis has objects 0 .. 0, 3"),
             ("bar.h5", some(probes=[{"object": 0, "vertex": 12345}]), "response/probes[0]: object 0 has vertices 0 .. "),
             ("bar.h5", dict(bad, response=[]), "/response: "), ("bar.h5", dict(bad, duration=1), "/duration: unknown key"),
             ("bar.h5", dict(bad, model="stvk"), "/model: unknown key"),

@@ -26,7 +26,7 @@ def counts(basis, trajectory):
         groups = [volume[f"groups/{i:04}"] for i in range(volume["groups"].attrs["count"])]
         kinds = volume["element_types"][:]
         return {"V": len(shape["surface/rest_positions"]), "T": len(shape["surface/triangles"]),
-                "r": len(shape["modes/eigenvalues"]), "N": len(volume["nodes"]), "E": len(kinds),
+                "r": len(shape["modes/eigenvalues"]), "m": len(shape["modal_left_out/slow_eigenvalues"]), "N": len(volume["nodes"]), "E": len(kinds),
                 "K": int(NODES_OF[kinds].sum()), "c": int(NODES_OF[kinds[0]]),
                 "G": sum(len(g["nodes"]) + len(g["elements"]) for g in groups),
                 "F": motion["q"].shape[0], "Q": motion["q"].shape[1], "O": len(file["objects/shape"])}

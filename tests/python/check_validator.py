@@ -227,12 +227,17 @@ def mutate_apart(source, target, chance):
         return file.read()
 
 
+def good_ends(kind, path):
+    """What the validator says at last of a file that keeps all rules."""
+    return f"{path}: a sound {kind}\n", f"{path}: a doubtful {kind}\n", f"{path}: a {kind} that is not judged\n"
+
+
 def main():
     counts, differ, ended, n_sound = collections.Counter(), [], collections.Counter(), 0
     for kind, paths in GOOD.items():
         says, _ = validate(paths)
         for path in paths:
-            assert says[path] == f"{path}: a sound {kind}\n" and judge(kind, path)[0], (says[path], judge(kind, path))
+            assert says[path].endswith(good_ends(kind, path)) and judge(kind, path)[0], (says[path], judge(kind, path))
     todo = [(kind, n) for n in range(arguments.first, arguments.first + arguments.count)
             for kind in (random.Random(f"{arguments.seed} {n}").choice(list(GOOD) + ["basis", "basis", "sequence"]),)
             if arguments.kind in (None, kind)]
@@ -245,7 +250,7 @@ def main():
         says, ends = validate(list(made))
         for path, (kind, name) in made.items():
             sound, ours = judge(kind, path)
-            theirs = says[path].endswith((f"{path}: a sound {kind}\n", f"{path}: a doubtful {kind}\n"))
+            theirs = says[path].endswith(good_ends(kind, path))
             counts[kind, sound] += 1
             n_sound += sound
             if path in ends:

@@ -97,9 +97,10 @@ def shape_values(kind, at):
     return (at[:, None, :] ** exponents).prod(axis=2) @ coefficients
 
 
-def shape_slopes(kind):
-    """[points, nodes, 3]: derivatives of the shape functions, which are 1 at one node and 0 at the others."""
-    nodes, exponents, points, _ = REFERENCE[kind]
+def shape_slopes(kind, points=None):
+    """[points, nodes, 3]: derivatives of the shape functions, which are 1 at one node and 0 at the others; without points at those of the rule."""
+    nodes, exponents, own, _ = REFERENCE[kind]
+    points = own if points is None else points
     coefficients = np.linalg.inv((nodes[:, None, :].astype(float) ** exponents).prod(axis=2))
     slopes = []
     for k in range(3):

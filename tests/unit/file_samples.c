@@ -340,6 +340,7 @@ modal_trajectory sample_trajectory(const modal_basis *b, int with_poses)
         for (int i = 0; i < 7; i++) {
             t.quality[i] = modal_quality_none();
             t.quality[i].step_error = 1e-3 * i;
+            t.quality[i].not_judged = 0;
             t.quality[i].least_jacobian = 0.95 - 0.02 * i;
             t.quality[i].least_jacobian_object = i % b->n_objects;
         }

@@ -15,7 +15,7 @@ json_t *tool_quality_json(const modal_quality_judgement *j)
     for (int i = 0; i < MODAL_QUALITY_MEASURES; i++) {
         const modal_quality_finding *f = &j->of[i];
         char text[MODAL_QUALITY_TEXT];
-        if (f->verdict == MODAL_NOT_MEASURED) continue;
+        if (f->verdict == MODAL_NOT_JUDGED) continue;
         json_t *one = json_object();
         modal_quality_text(j, i, text, sizeof text);
         json_object_set_new(one, "name", json_string(modal_quality_measures[i].name));
@@ -34,6 +34,11 @@ json_t *tool_quality_json(const modal_quality_judgement *j)
         json_array_append_new(measures, one);
     }
     json_object_set_new(quality, "measures", measures);
+    if (j->missing) {
+        char text[TOOL_QUALITY_SUMMARY];
+        modal_quality_missing_text(j->missing, text, sizeof text);
+        json_object_set_new(quality, "missing", json_string(text));
+    }
     return quality;
 }
 
@@ -46,6 +51,9 @@ void tool_quality_summary(const modal_quality_judgement *j, char text[TOOL_QUALI
         modal_quality_text(j, i, one, sizeof one);
         used += snprintf(text + used, (size_t)(TOOL_QUALITY_SUMMARY - used), "%s%s", n++ ? "; " : ": ", one);
     }
+    if (j->verdict != MODAL_NOT_JUDGED || used >= TOOL_QUALITY_SUMMARY - 2) return;
+    used += snprintf(text + used, (size_t)(TOOL_QUALITY_SUMMARY - used), ": ");
+    modal_quality_missing_text(j->n_frames > 0 ? j->missing : MODAL_MISSING_ALL, text + used, (size_t)(TOOL_QUALITY_SUMMARY - used));
 }
 
 void tool_quality_say(tool *t, const modal_quality_judgement *j)
@@ -63,5 +71,18 @@ void tool_quality_say(tool *t, const modal_quality_judgement *j)
                                      f->worst);
         }
     }
-    if (j->verdict == MODAL_SOUND) tool_note(t, "the motion is sound: at worst %s", all);
+    if (j->verdict == MODAL_SOUND) tool_note(t, "the motion is sound%s%s", used ? ": at worst " : "", all);
+    if (j->missing) {
+        char missing[TOOL_QUALITY_SUMMARY];
+        modal_quality_missing_text(j->missing, missing, sizeof missing);
+        tool_note(t, "the motion is %s: %s", j->verdict == MODAL_NOT_JUDGED ? modal_verdicts[MODAL_NOT_JUDGED] : "judged in part", missing);
+    }
+}
+
+modal_status tool_require_sound(const modal_quality_judgement *j, const char *path, modal_error *err)
+{
+    char text[TOOL_QUALITY_SUMMARY];
+    if (j->verdict == MODAL_SOUND) return MODAL_OK;
+    tool_quality_summary(j, text);
+    return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED, "--require-sound: %s: the motion is %s", path, text);
 }

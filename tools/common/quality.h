@@ -8,14 +8,17 @@
 #include "lib/model/quality.h"
 #include "tools/common/tool.h"
 
-/* {"verdict": "doubtful", "measures": [{"name": "residual", ...}]}: every measure that was taken. The caller owns it. */
+/* {"verdict": "doubtful", "measures": [{"name": "residual", ...}]}: every measure that was taken; "missing": what was not, in words. The caller owns it. */
 json_t *tool_quality_json(const modal_quality_judgement *judgement);
 
 enum { TOOL_QUALITY_SUMMARY = 4 * MODAL_QUALITY_TEXT };
 /* "doubtful: residual 0.3 in ...; rotation 12 ...": the verdict, and all that is past its limit. */
 void tool_quality_summary(const modal_quality_judgement *judgement, char text[TOOL_QUALITY_SUMMARY]);
 
-/* One line of notes where the motion is sound, warnings where it is not; nothing where it was not measured. */
+/* MODAL_ERROR_NOT_CONVERGED, exit code 5, unless the motion is sound. */
+modal_status tool_require_sound(const modal_quality_judgement *judgement, const char *path, modal_error *err);
+
+/* One line of notes where the motion is sound, warnings where it is not, a note of what was not measured. */
 void tool_quality_say(tool *t, const modal_quality_judgement *judgement);
 
 #endif

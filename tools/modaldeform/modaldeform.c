@@ -244,14 +244,15 @@ static modal_status judge_motion(tool *t, const modaldeform_request *r, modaldef
     const modal_trajectory *q = &in->trajectory;
     modal_quality_judgement j = {0};
     char text[TOOL_QUALITY_SUMMARY];
-    for (int64_t i = 0; q->quality && i < in->n; i++) {
+    if (in->snapshots || r->swings) return MODAL_OK; /* no reduced motion */
+    for (int64_t i = 0; i < in->n; i++) {
         const int64_t frame = in->start + i * in->step;
-        modal_quality_judge(&j, frame, q->times[frame], &q->quality[frame]);
+        modal_quality_judge(&j, frame, q->times[frame], q->quality ? &q->quality[frame] : NULL);
     }
-    if (j.verdict == MODAL_NOT_MEASURED) return MODAL_OK;
     tool_quality_summary(&j, text);
     json_object_set_new(t->report, "quality", tool_quality_json(&j));
     if (j.verdict > MODAL_SOUND) tool_warn(t, "%s: the motion is %s", r->trajectory_path, text);
+    if (j.verdict == MODAL_NOT_JUDGED) tool_note(t, "%s: the motion is %s", r->trajectory_path, text);
     return modal_copy_text(&in->quality, text, SIZE_MAX, err);
 }
 

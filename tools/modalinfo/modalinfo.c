@@ -22,6 +22,7 @@
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
 #include "lib/model/quality.h"
+#include "tools/common/quality.h"
 #include "tools/common/files.h"
 #include "tools/common/hdf5_stdin.h"
 #include "tools/common/output.h"
@@ -34,6 +35,8 @@ static const tool_option options[] = {
      "Check every rule of the file's specification, list all that are broken, and exit with 1 if "
      "there are any.",
      TOOL_FIRST},
+    {"require-sound", 0, NULL, NULL,
+     "With --check, of a trajectory: exit code 5 unless its motion is sound, all that it needs measured and within the limits.", 0},
     {"compare", 0, NULL, NULL,
      "Compare two bases of the same solids, by the modal assurance criterion and frequency, or two trajectories of the same "
      "solids and times, by their distance in the norm of the mass matrix in every frame.",
@@ -203,7 +206,8 @@ static void print_line(FILE *to, const char *path, const char *text)
 static void print_verdict(FILE *to, const char *path, const kind *k, const json_t *quality)
 {
     const char *verdict = quality ? json_string_value(json_object_get(quality, "verdict")) : modal_verdicts[MODAL_SOUND];
-    char text[MODAL_QUALITY_TEXT + 32];
+    const char *missing = json_string_value(json_object_get(quality, "missing"));
+    char text[TOOL_QUALITY_SUMMARY];
     size_t i;
     json_t *one;
     json_array_foreach (json_object_get(quality, "measures"), i, one) {
@@ -212,11 +216,24 @@ static void print_verdict(FILE *to, const char *path, const kind *k, const json_
         snprintf(text, sizeof text, "%s: %s", own, json_string_value(json_object_get(one, "text")));
         print_line(to, path, text);
     }
-    if (strcmp(verdict, modal_verdicts[MODAL_NOT_MEASURED]) == 0)
-        snprintf(text, sizeof text, "a sound %s; how far to trust it was not measured", k->type);
+    if (missing) {
+        snprintf(text, sizeof text, "%s: %s", modal_verdicts[MODAL_NOT_JUDGED], missing);
+        print_line(to, path, text);
+    }
+    if (strcmp(verdict, modal_verdicts[MODAL_NOT_JUDGED]) == 0)
+        snprintf(text, sizeof text, "a %s that is %s", k->type, verdict);
     else
         snprintf(text, sizeof text, "a %s %s", verdict, k->type);
     print_line(to, path, text);
+}
+
+/* --require-sound, of a file that keeps all rules; verdict: of a trajectory, else NULL. */
+static modal_status check_sound(const tool *t, const kind *k, const char *shown, const char *verdict, modal_error *err)
+{
+    if (!tool_count(&t->arguments, "require-sound")) return MODAL_OK;
+    if (!verdict) return modal_error_set(err, MODAL_ERROR_USAGE, "--require-sound: is for trajectories, not for a %s, %s", k->type, shown);
+    if (strcmp(verdict, modal_verdicts[MODAL_SOUND]) == 0) return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED, "--require-sound: %s: the motion is %s", shown, verdict);
 }
 
 static modal_status print_findings(tool *t, const char *path, const kind *k, int as_json,
@@ -281,6 +298,8 @@ static modal_status check_request(const tool_arguments *a, modal_error *err)
     const int compare = tool_count(a, "compare");
     if (compare && a->n_operands != 2)
         return modal_error_set(err, MODAL_ERROR_USAGE, "--compare: needs two files, see --help");
+    if (tool_count(a, "require-sound") && !tool_count(a, "check"))
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--require-sound: needs --check");
     if (compare && (pack || tool_count(a, "check")))
         return modal_error_set(err, MODAL_ERROR_USAGE, "--compare: not with --pack or --check");
     if (!pack && !compare && a->n_operands != 1)
@@ -353,6 +372,7 @@ int main(int argc, char **argv)
         const char *verdict = json_string_value(json_object_get(quality, "verdict"));
         if (findings.n > 0 || (verdict && strcmp(verdict, modal_verdicts[MODAL_WRONG]) == 0)) exit_done = TOOL_EXIT_NO;
         MODAL_TRY(print_findings(&t, pipe < 0 ? path : shown, k, as_json, &findings, quality, &err));
+        if (exit_done == TOOL_EXIT_DONE) MODAL_TRY(check_sound(&t, k, shown, verdict, &err));
     } else {
         if (tool_count(&t.arguments, "statistics") && strcmp(k->type, "sequence") != 0)
             MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--statistics: is for sequences, not for %s", shown);

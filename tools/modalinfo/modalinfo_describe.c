@@ -363,7 +363,7 @@ modal_status modalinfo_describe_trajectory(const char *path, json_t **info, moda
                                             "farthest_node_m", worst[2], "largest_displacement_m", worst[3]));
     }
     if (t.rebase_errors) set(object, "rebase_errors", numbers(t.rebase_errors, t.n_objects));
-    for (int64_t i = 0; t.quality && i < t.n_frames; i++) modal_quality_judge(&judgement, i, t.times[i], &t.quality[i]);
+    for (int64_t i = 0; i < t.n_frames; i++) modal_quality_judge(&judgement, i, t.times[i], t.quality ? &t.quality[i] : NULL);
     set(object, "quality", tool_quality_json(&judgement));
     set(object, "provenance", provenance(t.provenance, t.n_provenance));
     modal_trajectory_free(&t);

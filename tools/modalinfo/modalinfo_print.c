@@ -249,6 +249,7 @@ static void print_trajectory(FILE *to, const json_t *info)
     put(to, "quality", quality, "verdict");
     json_array_foreach (json_object_get(quality, "measures"), i, range)
         put(to, i ? "" : "  at worst", range, "text");
+    if (json_object_get(quality, "missing")) put(to, "  missing", quality, "missing");
     json_array_foreach (objects, i, ranges) {
         if (i == MOST_OBJECTS) {
             fprintf(to, "\n%zu more objects: see --json\n", json_array_size(objects) - i);

@@ -5,6 +5,7 @@
 
 #include "lib/base/memory.h"
 #include "lib/modes/modes.h"
+#include "lib/reduced/left_slow.h"
 #include "tools/common/memory.h"
 #include "tools/common/mode_table.h"
 #include "tools/modalpack/modalpack.h"
@@ -95,6 +96,7 @@ modal_status modalpack_find_modes(const modalpack_request *r, modal_shape *shape
                                   .mass_rule = r->mass_rule,
                                   .fixed_components = shape->solid.fixed_components,
                                   .n_threads = n_threads,
+                                  .beside = r->n_linear == 0,
                                   .proof = r->sturm ? MODAL_PROOF_ALWAYS : MODAL_PROOF_AUTO,
                                   .factor = r->factor,
                                   .memory_limit = (double)r->memory_limit};
@@ -107,6 +109,8 @@ modal_status modalpack_find_modes(const modalpack_request *r, modal_shape *shape
     MODAL_TRY(modal_modes_solve(&shape->solid.mesh, shape->solid.fixed_nodes, shape->solid.n_fixed_nodes, &wanted,
                                 &result, progress, err));
     if (t) report_solve(t, &result);
+    MODAL_TRY(modal_left_slow_take(shape, &result.left, &shape->modes.left_out, err));
+    modal_modes_left_free(&result.left);
     MODAL_TRY(modalpack_take_modes(shape, &result, r->mass_rule, err));
 done:
     modal_modes_result_free(&result);

@@ -68,8 +68,12 @@ static const tool_option options[] = {
     {"keep-partial", 0, NULL, NULL,
      "With --scene: when the motion fails or a signal comes, write the trajectory up to there.", 0},
     {"quality", 0, "LEVEL", "auto",
-     "With --scene: what is measured of how far each frame may be trusted. steps: the steps alone; auto: how strongly solids "
-     "are deformed, too, where they are not so large that it takes long; full: of all of them.",
+     "What is measured of how far each frame may be trusted. steps: the steps alone, and the motion is not judged; auto: what the basis leaves "
+     "out of the loads, and how strongly solids are deformed, where they are not so large that it takes long; full: of all of them.",
+     0},
+    {"require-sound", 0, NULL, NULL,
+     "End with exit code 5 unless the motion is sound: all that it needs was measured and is within the limits. What was made is written all "
+     "the same.",
      0},
     {"velocities", 0, NULL, NULL,
      "Keep the velocities of the reduced coordinates and of the frames, too, for modaldeform --fields speed at any frame rate. The trajectory is twice as "

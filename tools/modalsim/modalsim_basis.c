@@ -35,11 +35,12 @@ static modal_status choose_range(const modalsim_request *r, uint8_t **solids, ui
     for (int32_t i = 0; i < counts.n_shapes; i++) {
         const modal_shape *shape = &counts.shapes[i];
         int64_t own = modal_tile_count(shape->surface.n_vertices) * MODAL_TILE * (12 * (int64_t)shape->modes.n_modes + 36);
-        (*surfaces)[i] = own <= MOST_BYTES && bytes + own <= MOST_ALL_BYTES;
+        const int full = r->quality == MODALSIM_QUALITY_FULL;
+        (*surfaces)[i] = full || (own <= MOST_BYTES && bytes + own <= MOST_ALL_BYTES);
         bytes += (*surfaces)[i] ? own : 0;
         own = modal_deformation_bytes(shape);
-        (*solids)[i] = (*surfaces)[i] && own <= MOST_BYTES && bytes + own <= MOST_ALL_BYTES &&
-                       work + modal_deformation_work(shape) <= MOST_LINEAR_WORK;
+        (*solids)[i] = full || ((*surfaces)[i] && own <= MOST_BYTES && bytes + own <= MOST_ALL_BYTES &&
+                                work + modal_deformation_work(shape) <= MOST_LINEAR_WORK);
         bytes += (*solids)[i] ? own : 0;
         work += (*solids)[i] ? modal_deformation_work(shape) : 0;
     }
@@ -54,7 +55,8 @@ static modal_status choose_parts(void *context, const modal_basis *basis, unsign
                                        MODAL_BASIS_VOLUME_MODES, MODAL_BASIS_REDUCED}; /* of bit i */
     modal_status status = MODAL_OK;
     wanted *w = context;
-    if (!w->scene && !w->less && basis->n_shapes <= MOST_LINEAR_SHAPES)
+    const int judges = w->r->quality != MODALSIM_QUALITY_STEPS;
+    if (!w->scene && judges && !w->less && (basis->n_shapes <= MOST_LINEAR_SHAPES || w->r->quality == MODALSIM_QUALITY_FULL))
         MODAL_TRY(choose_range(w->r, &w->solids, &w->surfaces, err));
     if (w->scene) modal_scene_needs(w->scene, basis, parts);
     for (int32_t i = 0; i < basis->n_shapes; i++) {
@@ -62,7 +64,7 @@ static modal_status choose_parts(void *context, const modal_basis *basis, unsign
         parts[i] = MODAL_BASIS_MODES;
         for (int bit = 0; bit < 5; bit++)
             if (needs >> bit & 1) parts[i] |= of_need[bit];
-        if (w->scene && !w->scene->response.given && w->r->quality != MODALSIM_QUALITY_STEPS) parts[i] |= MODAL_BASIS_LEFT_OUT;
+        if (judges && !w->less) parts[i] |= MODAL_BASIS_LEFT_OUT;
         if (!w->less && w->solids && w->solids[i]) parts[i] |= MODAL_BASIS_VOLUME | MODAL_BASIS_VOLUME_MODES;
         if (w->r->amplitude > 0 || (!w->less && w->surfaces && w->surfaces[i]))
             parts[i] |= MODAL_BASIS_SURFACE | MODAL_BASIS_MATRIX;

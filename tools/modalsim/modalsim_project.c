@@ -153,6 +153,7 @@ modal_status modalsim_project(tool *t, const modalsim_request *r, tool_output *o
         const double *e = writer.head.projection_errors + 4 * i;
         quality.projected = e[0] / w.whole; /* a frame that hardly moves yet is not judged by itself */
         quality.projected_object = 0;
+        quality.not_judged = 0; /* the solid's own motion is what it is held to */
         MODAL_TRY(modal_trajectory_out_row(writer.out, j.contents.times[i], j.q + i * j.projection.r, NULL, NULL, &quality, err));
     }
     MODAL_TRY(modalsim_writer_end(&writer, err));

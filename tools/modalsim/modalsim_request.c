@@ -124,21 +124,25 @@ static modal_status read_scene_options(const tool_arguments *a, modalsim_request
     r->checkpoint_path = tool_value(a, "checkpoint");
     r->restart_path = tool_value(a, "restart");
     r->keep_partial = tool_count(a, "keep-partial") > 0;
-    static const char *const levels[] = {"steps", "auto", "full"};
-    const char *level = tool_value(a, "quality");
-    int found = 0;
-    for (int i = 0; i < 3; i++)
-        if (strcmp(level, levels[i]) == 0) {
-            r->quality = (modalsim_quality)i;
-            found = 1;
-        }
-    if (!found) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--quality: must be steps, auto or full, %s", level);
     if (tool_count(a, "checkpoint-every") > 0 && !r->checkpoint_path)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--checkpoint-every: needs --checkpoint");
     MODAL_TRY(tool_integer(a, "checkpoint-every", 1, INT32_MAX, &r->checkpoint_every, err));
     if (r->restart_path && r->checkpoint_path) tool_files_continue(r->restart_path, r->checkpoint_path);
 done:
     return status;
+}
+
+static modal_status read_quality(const tool_arguments *a, modalsim_request *r, modal_error *err)
+{
+    static const char *const levels[] = {"steps", "auto", "full"};
+    const char *level = tool_value(a, "quality");
+    r->require_sound = tool_count(a, "require-sound") > 0;
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(level, levels[i]) != 0) continue;
+        r->quality = (modalsim_quality)i;
+        return MODAL_OK;
+    }
+    return modal_error_set(err, MODAL_ERROR_USAGE, "--quality: must be steps, auto or full, %s", level);
 }
 
 /* --rebase and --project have the motion already. */
@@ -177,12 +181,13 @@ modal_status modalsim_read_request(const tool *t, modalsim_request *r, modal_err
     r->project_path = tool_value(a, "project");
     const int made = r->rebase_path || r->project_path;
     MODAL_TRY(check_made(a, r, err));
+    MODAL_TRY(read_quality(a, r, err));
     MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
     if (tool_value(a, "memory-limit") && r->memory_limit <= 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s", tool_value(a, "memory-limit"));
     MODAL_TRY(tool_threads(t, &r->n_threads, err));
     if (!made && (r->scene_path || tool_count(a, "backend") || tool_count(a, "checkpoint") || tool_count(a, "restart") ||
-        tool_count(a, "keep-partial") || tool_count(a, "quality") || tool_count(a, "set")))
+        tool_count(a, "keep-partial") || tool_count(a, "set")))
         MODAL_TRY(read_scene_options(a, r, err));
     else if (!made)
         MODAL_TRY(read_frames(a, r, err));

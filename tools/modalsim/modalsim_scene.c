@@ -122,8 +122,8 @@ static modal_status read_restart(scene_run *s, modal_simulation *run, modal_erro
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: made on another back end (--backend), %s", path,
                    file.back_end ? file.back_end : "");
     if (file.n_quality != MODAL_QUALITY_NUMBERS || file.state_counts[2] == 2 * c + 6 * n)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: modal_version: unsupported version %s, this program goes on from 2.3", path,
-                   file.state_counts[2] == c ? "2.0" : file.n_quality == 0 ? "2.1" : "2.2");
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: modal_version: unsupported version %s, this program goes on from 2.4", path,
+                   file.state_counts[2] == c ? "2.0" : file.n_quality == 0 ? "2.1" : file.state_counts[2] == 2 * c + 6 * n ? "2.2" : "2.3");
     int fits = file.most_frames == run->n_frames && file.n_coordinates == c &&
                file.n_objects == (s->poses ? n : 0);
     for (int i = 0; i < MODAL_CHECKPOINT_STATE; i++) fits &= file.state_counts[i] == counts[i];
@@ -345,16 +345,18 @@ static void plan_run(scene_run *s, modal_simulation *run)
     *run = (modal_simulation){.scene = &s->scene, .basis = &s->basis, .device = &s->device, .progress = &s->t->progress,
                               .memory_limit = r->memory_limit, .load_tiles = load_tiles, .frame_done = frame_done,
                               .watch = watch, .n_threads = r->n_threads, .allow_inversion = r->allow_inversion, .context = s};
+    run->look_at_loads = r->quality != MODALSIM_QUALITY_STEPS;
+    run->measure_all = r->quality == MODALSIM_QUALITY_FULL;
     if (r->scene_path) {
         run->planned = planned;
         run->placed = placed;
         run->look_at_solids = r->quality != MODALSIM_QUALITY_STEPS;
-        run->measure_all = r->quality == MODALSIM_QUALITY_FULL;
         return;
     }
     run->anew = 1;
-    run->look_every = 1 + r->n_frames / LOOKS;
-    for (int32_t i = 0; i < s->basis.n_shapes; i++) run->look_at_solids |= modal_shape_has_node_modes(&s->basis.shapes[i]);
+    run->look_every = run->measure_all ? 1 : 1 + r->n_frames / LOOKS;
+    for (int32_t i = 0; i < s->basis.n_shapes && run->look_at_loads; i++)
+        run->look_at_solids |= modal_shape_has_node_modes(&s->basis.shapes[i]);
 }
 
 /* Frames of rigid objects that stand still are not repeated: files with such objects are of version 2.0 anyway. */
@@ -397,9 +399,8 @@ static modal_status open_trajectory(scene_run *s, modal_simulation *run, modal_e
     if (r->amplitude > 0)
         MODAL_TRY(modalsim_scale_scene(s->t, r, run, &s->scene, s->writer.head.models, s->writer.remark, err));
     MODAL_TRY(find_still(s, err));
-    const int measured = r->scene_path || run->look_at_solids ? MODALSIM_QUALITY : 0;
     MODAL_TRY(modalsim_writer_begin(&s->writer, &s->basis, run->n_frames,
-                                    (s->poses ? MODALSIM_POSES : 0) | MODALSIM_ENERGY | measured, n_files, files, s->device.name, err));
+                                    (s->poses ? MODALSIM_POSES : 0) | MODALSIM_ENERGY | MODALSIM_QUALITY, n_files, files, s->device.name, err));
 done:
     modal_free(&files);
     return status;

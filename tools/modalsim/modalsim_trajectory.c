@@ -189,7 +189,7 @@ modal_status modalsim_writer_end(modalsim_writer *w, modal_error *err)
     tool_note(w->t, "%lld frames of %d object%s, %lld modes in all", (long long)w->head.n_frames, w->head.n_objects,
               w->head.n_objects == 1 ? "" : "s", (long long)total);
     const modal_quality_judgement quality = *modal_trajectory_out_quality(w->out);
-    if (w->head.quality) json_object_set_new(w->t->report, "quality", tool_quality_json(&quality));
+    json_object_set_new(w->t->report, "quality", tool_quality_json(&quality));
     if (w->r->to_stdout) {
         MODAL_TRY(modal_trajectory_out_close(&w->out, &bytes, &length, err));
         MODAL_TRY(tool_write_stdout(bytes, length, err));
@@ -199,6 +199,7 @@ modal_status modalsim_writer_end(modalsim_writer *w, modal_error *err)
     }
     tool_stage(w->t, "write", tool_seconds() - start, w->head.n_frames * total * (int64_t)sizeof(double));
     tool_quality_say(w->t, &quality);
+    if (w->r->require_sound) MODAL_TRY(tool_require_sound(&quality, w->r->trajectory_path, err));
 done:
     modal_free(&bytes);
     return status;

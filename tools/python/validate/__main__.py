@@ -21,7 +21,7 @@ KINDS = {"basis": Basis, "trajectory": check_trajectory, "snapshots": check_snap
 
 
 def check(path):
-    """(type, findings, doubts)"""
+    """(type, findings, doubts, whether it is a motion of which something needed was not measured)"""
     try:
         file = File(path)
     except OSError as error:
@@ -30,13 +30,13 @@ def check(path):
     if kind not in KINDS:
         raise Unreadable("/@modal_type: is none of " + ", ".join(KINDS))
     KINDS[kind](file)
-    return kind, file.findings, file.doubts
+    return kind, file.findings, file.doubts, file.unjudged
 
 
 def report(path):
     """Says what there is to say of a file; gives the exit code."""
     try:
-        kind, findings, doubts = check(path)
+        kind, findings, doubts, unjudged = check(path)
     except Unreadable as error:
         print(f"validate: {path}: {error}", file=sys.stderr)
         return 3
@@ -45,7 +45,7 @@ def report(path):
     if not findings:
         for what in doubts:
             print(f"{path}: doubtful: {what}")
-        print(f"{path}: a {'doubtful' if doubts else 'sound'} {kind}")
+        print(f"{path}: a {kind} that is not judged" if unjudged and not doubts else f"{path}: a {'doubtful' if doubts else 'sound'} {kind}")
     return 1 if findings else 0
 
 

@@ -221,14 +221,14 @@ class Shape:
         if file.group(f"{self.place}/modal_left_out") is None:
             return
         has = [file.has(f"{self.place}/modal_left_out/{name}") for name in FORCES]
-        if not self.must(all(has), "modal_left_out", "lacks linear, quadratic or cubic") or r is None:
+        if not self.must(all(has) or not any(has), "modal_left_out", "has some of linear, quadratic and cubic") or r is None:
             return
         n = None
-        for degree, name in enumerate(FORCES, 1):
+        for degree, name in enumerate(FORCES if any(has) else (), 1):
             n_columns = (r, r * (r + 1) // 2, r * (r + 1) * (r + 2) // 6)[degree - 1]
             values = self.array(f"modal_left_out/{name}", "f64", n, n_columns)
             n = len(values) if values is not None else n
-        names = ("slow_eigenvalues", "slow_participation", "slow_matrix")
+        names = ("slow_eigenvalues", "slow_participation", "slow_scales", "slow_matrix")
         has = [file.has(f"{self.place}/modal_left_out/{name}") for name in names]
         if not self.must(all(has) or not any(has), "modal_left_out", "has some of the slow motions' arrays") or not any(has):
             return
@@ -236,9 +236,11 @@ class Shape:
         self.must(values is None or (values > 0).all(), "modal_left_out/slow_eigenvalues", "is not above 0")
         n_slow, n = None if values is None else len(values), self.n_vertices
         self.array("modal_left_out/slow_participation", "f64", n_slow, 3)
-        matrix = self.array("modal_left_out/slow_matrix", "f32", None if n is None else -(-n // 32), n_slow, 3, 32)
+        scales = self.array("modal_left_out/slow_scales", "f64", n_slow)
+        self.must(scales is None or (scales >= 0).all(), "modal_left_out/slow_scales", "is below 0")
+        matrix = self.array("modal_left_out/slow_matrix", "u8", None if n is None else -(-n // 32), n_slow, 3, 32)
         if matrix is not None and n is not None and n % 32:
-            self.must((matrix[-1, :, :, n % 32:] == 0).all(), "modal_left_out/slow_matrix", "has lanes past the last vertex")
+            self.must((matrix[-1, :, :, n % 32:] == 128).all(), "modal_left_out/slow_matrix", "has lanes past the last vertex")
 
     def _laws(self):
         fibres = self.array("modal_laws/fibres", "f64", None, 3) if self.file.has(f"{self.place}/modal_laws/fibres") else None

@@ -54,6 +54,7 @@ def check_trajectory(file):
         for i, k in np.argwhere(~rigid(frames))[:10]:
             file.broken(f"/frames[{i}, {k}]", "is no rotation")
     file.array("/energy", "f64", (n_frames, 4), optional=True)
+    file.unjudged = True
     if "modal_quality" in file.extensions:
         check_quality(file, n_frames, n_objects)
     if "modal_models" in file.extensions:
@@ -76,12 +77,12 @@ def check_trajectory(file):
 LIMITS = {"energy_balance": (0.05, 0.5), "step_error": (0.05, 0.25), "step_drift": (0.1, np.inf),
           "newton_residual": (1e-4, 1e-1),
           "least_jacobian": (0.6, 0), "residual": (0.1, 1),
-          "load_left_out": (0.1, np.inf), "rotation": (10, 90), "strain": (0.05, 1), "projected": (0.05, 0.5)}
-COUNTED = {f"{name}_object" for name in ("least_jacobian", "residual", "load_left_out", "rotation", "strain", "projected")} | {"least_jacobian_element"}
+          "load_left_out": (0.05, np.inf), "rotation": (10, 90), "strain": (0.05, 1), "projected": (0.05, 0.5)}
+COUNTED = {f"{name}_object" for name in ("least_jacobian", "residual", "load_left_out", "rotation", "strain", "projected")} | {"least_jacobian_element", "not_judged"}
 
 
 def check_quality(file, n_frames, n_objects):
-    """formats/modal_quality.md, and the verdict."""
+    """formats/modal_quality.md, and the verdict: not judged unless every frame says that nothing is missing."""
     values = file.array("/quality", "f64", (n_frames, None), optional=True, finite=False)
     if not file.has("/quality"):
         return
@@ -104,6 +105,8 @@ def check_quality(file, n_frames, n_objects):
             file.must((column == np.floor(column)).all(), "/quality", f"{name}: not a whole number")
         if name.endswith("_object") and n_objects is not None:
             file.must((column < n_objects).all(), "/quality", f"{name}: not an object")
+        if name == "not_judged":
+            file.unjudged = len(column) < len(values) or bool(column.any())
         if name in LIMITS and column.size:
             doubtful, wrong = LIMITS[name]
             worst = column.min() if name == "least_jacobian" else column.max()
