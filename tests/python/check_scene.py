@@ -98,7 +98,7 @@ def solid():
     small(np.ptp(energy[:, 0] + energy[:, 1]) / energy[0].sum(), 1e-10, "energy drift over 1e5 steps")
     # damping and work: what is in, is there or dissipated
     scene.update(duration=2, damping={"alpha": 1, "beta": 0.002}, gravity=[0, 0, -5],
-                 forces=[{"object": 0, "group": "root", "force": [1, 0, 0]},
+                 forces=[{"object": 0, "point": [1, 0, 0], "force": [1, 0, 0]},
                          {"object": 0, "point": [1, 0.1, 0.12], "force": [0, 20, 0],
                           "curve": {"sine": {"frequency": 3}}}])
     f = simulate("bar6.h5", scene)["energy"]

@@ -75,7 +75,7 @@ def make_inputs():
     pathlib.Path("wave.csv").write_text("0,0\n1,1\n")
     pathlib.Path("scene.json").write_text(json.dumps({
         "duration": 0.02, "fps": 100, "model": "stvk",
-        "forces": [{"object": 0, "group": "root", "force": [0, 1, 0], "curve": {"file": "wave.csv"}}]}))
+        "forces": [{"object": 0, "point": [3, 1, 1], "force": [0, 1, 0], "curve": {"file": "wave.csv"}}]}))
     run("modalsim", "basis.h5", "traj.h5", "--scene", "scene.json", "--checkpoint", "check.h5", "--checkpoint-every", 1,
         works=True)
     run("modaldeform", "traj.h5", "out", "--output-mesh", "volume", "--fields", "displacement",
