@@ -246,6 +246,8 @@ typedef struct nodal {
     double strain[MODAL_ELEMENT_MOST_NODES][6], stress[MODAL_ELEMENT_MOST_NODES][6], jacobian[MODAL_ELEMENT_MOST_NODES];
 } nodal;
 
+static double pressure_of(const double six[6]) { return -(six[0] + six[1] + six[2]) / 3; }
+
 static void put_cell(int n, const modal_stress_point *points, const double *turn, int64_t e, const modal_stress_arrays *out)
 {
     double strain[6] = {0}, stress[6] = {0}, von_mises = 0, jacobian = 0, volume = 0;
@@ -263,6 +265,7 @@ static void put_cell(int n, const modal_stress_point *points, const double *turn
     if (out->cell_stress) memcpy(out->cell_stress + 6 * e, stress, sizeof stress);
     if (out->cell_von_mises) out->cell_von_mises[e] = von_mises;
     if (out->cell_jacobian) out->cell_jacobian[e] = jacobian;
+    if (out->cell_pressure) out->cell_pressure[e] = pressure_of(stress);
 }
 
 static void put_nodal(const modal_stress *s, int type, int n_points, const modal_stress_point *points, nodal *to)
@@ -298,13 +301,14 @@ modal_status modal_stress_compute(const modal_stress *s, modal_law_kind law, con
     modal_status status = MODAL_OK;
     const modal_volume_mesh *mesh = s->mesh;
     const int64_t n_nodes = mesh->n_nodes;
-    const int of_nodes = out->node_strain || out->node_stress || out->node_von_mises || out->node_jacobian;
+    const int by_stress = out->node_von_mises || out->node_pressure;
+    const int of_nodes = out->node_strain || out->node_stress || by_stress || out->node_jacobian;
     nodal *chunk = NULL;
     double *own = NULL, *stress = out->node_stress;
     int64_t worst = mesh->n_elements;
     *inverted = -1;
     if (of_nodes) MODAL_TRY(modal_alloc(&chunk, CHUNK, sizeof *chunk, "stress", err));
-    if (out->node_von_mises && !stress) {
+    if (by_stress && !stress) {
         MODAL_TRY(modal_alloc(&own, 6 * n_nodes, sizeof *own, "stress", err));
         stress = own;
     }
@@ -327,6 +331,7 @@ modal_status modal_stress_compute(const modal_stress *s, modal_law_kind law, con
     for (int64_t i = 0; i < n_nodes; i++) {
         if (turn && out->node_strain) turn_six(turn, out->node_strain + 6 * i);
         if (turn && stress) turn_six(turn, stress + 6 * i);
+        if (out->node_pressure) out->node_pressure[i] = pressure_of(stress + 6 * i);
         if (!out->node_von_mises) continue;
         double t[9];
         from_six(stress + 6 * i, t);

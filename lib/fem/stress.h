@@ -54,6 +54,7 @@ typedef struct modal_stress_arrays {
     double *cell_strain, *cell_stress, *cell_von_mises; /* [n_elements, 6], [n_elements, 6], [n_elements] */
     double *node_strain, *node_stress, *node_von_mises; /* [n_nodes, 6], [n_nodes, 6], [n_nodes] */
     double *cell_jacobian, *node_jacobian;              /* [n_elements], [n_nodes] det F, as the others */
+    double *cell_pressure, *node_pressure;              /* [n_elements], [n_nodes] minus a third of the trace of the stress there, Pa */
 } modal_stress_arrays;
 
 /* Values at u [n_nodes, 3]. turn: NULL, or [3, 4], the object's pose, by whose rotation tensors are turned into the

@@ -11,14 +11,14 @@
 #include "lib/fem/stress.h"
 #include "lib/model/node_modes.h"
 
-enum { STRAIN, STRESS, VON_MISES, JACOBIAN, OF_NODES, N_VALUES = 2 * OF_NODES };
+enum { STRAIN, STRESS, VON_MISES, JACOBIAN, PRESSURE, OF_NODES, N_VALUES = 2 * OF_NODES };
 
 static const struct {
     const char *name, *unit;
     int components;
 } described[N_VALUES] = {
-    {"strain", "1", 6},       {"stress", "Pa", 6},       {"von_mises", "Pa", 1},       {"jacobian", "1", 1},
-    {"strain_nodes", "1", 6}, {"stress_nodes", "Pa", 6}, {"von_mises_nodes", "Pa", 1}, {"jacobian_nodes", "1", 1},
+    {"strain", "1", 6},       {"stress", "Pa", 6},       {"von_mises", "Pa", 1},       {"jacobian", "1", 1},       {"pressure", "Pa", 1},
+    {"strain_nodes", "1", 6}, {"stress_nodes", "Pa", 6}, {"von_mises_nodes", "Pa", 1}, {"jacobian_nodes", "1", 1}, {"pressure_nodes", "Pa", 1},
 };
 
 typedef struct stressed_shape {
@@ -160,7 +160,7 @@ static modal_status put(modal_stress_frames *s, int value, int32_t object, int64
 static modal_stress_arrays arrays_of(const modal_stress_frames *s)
 {
     return (modal_stress_arrays){s->own[STRAIN], s->own[STRESS], s->own[VON_MISES], s->own[OF_NODES + STRAIN], s->own[OF_NODES + STRESS],
-                                 s->own[OF_NODES + VON_MISES], s->own[JACOBIAN], s->own[OF_NODES + JACOBIAN]};
+                                 s->own[OF_NODES + VON_MISES], s->own[JACOBIAN], s->own[OF_NODES + JACOBIAN], s->own[PRESSURE], s->own[OF_NODES + PRESSURE]};
 }
 
 /* ---- snapshots: one solid, whose displacements are given ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strain, stress, von Mises' stress and the Jacobian in the frames of a trajectory: of the solids' cells and nodes, by the law that moved
+/* Strain, stress, von Mises' stress, the Jacobian and the pressure in the frames of a trajectory: of the solids' cells and nodes, by the law that moved
  * each object, from its modes at the nodes and q in float64 (stress.h). */
 #ifndef MODAL_FEM_STRESS_FRAMES_H
 #define MODAL_FEM_STRESS_FRAMES_H
@@ -10,8 +10,8 @@
 
 typedef struct modal_stress_frames modal_stress_frames;
 
-/* Eight values: 0 strain, 1 stress, 2 von_mises, 3 jacobian of the cells, 4 to 7 of the nodes. */
-enum { MODAL_STRESS_FRAMES_VALUES = 8 };
+/* Ten values: 0 strain, 1 stress, 2 von_mises, 3 jacobian, 4 pressure of the cells, 5 to 9 of the nodes. */
+enum { MODAL_STRESS_FRAMES_VALUES = 10 };
 modal_array modal_stress_frames_array(int value);
 /* Keeps what it needs of the solids before points are made of their nodes (lib/deform/solids.h); begin then takes the
  * rest of the solids. The arrays whose sources are first_source + value are wanted. *stress is for the caller to delete,

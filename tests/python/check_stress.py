@@ -155,8 +155,8 @@ def main():
     assert "of object 1 is inside out in frame 1" in got.stderr, got
 
     # what is refused
-    refused("--fields: strain, stress, von_mises and jacobian are of solids", "t.h5", "no", "--fields", "stress")
-    refused("not displacement, speed, strain, stress, von_mises or jacobian", "t.h5", "no", "--output-mesh", "volume", "--fields", "stres")
+    refused("--fields: strain, stress, von_mises, jacobian and pressure are of solids", "t.h5", "no", "--fields", "stress")
+    refused("not displacement, speed, strain, stress, von_mises, jacobian or pressure", "t.h5", "no", "--output-mesh", "volume", "--fields", "stres")
     refused("a trajectory has how much its basis leaves out in a frame, not where", "t.h5", "no", "--fields", "quality_residual")
     refused("twice", "t.h5", "no", "--output-mesh", "volume", "--fields", "stress,stress")
     refused("csv cannot carry this array of the cells, stress", "t.h5", "no", "--output-mesh", "volume", "--fields", "stress",

@@ -270,7 +270,7 @@ def check_deform():
     at_nodes /= count[:, None, None]
     j_nodes /= count
 
-    run(modaldeform, "d.h5", "o", "--fields", "displacement,speed,von_mises,jacobian,k_max")
+    run(modaldeform, "d.h5", "o", "--fields", "displacement,speed,von_mises,jacobian,pressure,k_max")
     sound("o/sequence.vtkhdf")
     with h5py.File("o/sequence.vtkhdf") as f:
         v, n = f["VTKHDF"], len(u)
@@ -281,6 +281,8 @@ def check_deform():
         close(get("speed"), speed[:, points], 1e-6, "speed")
         close(get("von_mises_nodes"), von_mises(at_nodes)[:, points], 1e-6, "von Mises")
         close(get("jacobian_nodes"), j_nodes[:, points], 1e-6, "Jacobian")
+        pressure = lambda s: -np.trace(s, axis1=-2, axis2=-1) / 3
+        close(get("pressure_nodes"), pressure(at_nodes)[:, points], 1e-6, "pressure")
         faces = np.cross(place[:, triangles[:, 1]] - place[:, triangles[:, 0]], place[:, triangles[:, 2]] - place[:, triangles[:, 0]]).astype(float)
         normals = np.zeros(place.shape)
         for k in range(3):
@@ -290,13 +292,14 @@ def check_deform():
         check(np.isfinite(get("k_max")).all() and get("k_max").shape == (n, len(points)))
         surface = place
     run(modaldeform, "d.h5", "v", "--output-mesh", "volume", "--format", "vtkhdf,vtu", "--fields",
-        "displacement,speed,strain,stress,von_mises,jacobian")
+        "displacement,speed,strain,stress,von_mises,jacobian,pressure")
     sound("v/sequence.vtkhdf")
     with h5py.File("v/sequence.vtkhdf") as f:
         v = f["VTKHDF"]
         check(np.array_equal(v["Points"][:].reshape(n, -1, 3), (x + u).astype("f4")), "nodes")
         close(get("von_mises", "CellData"), von_mises(stress), 1e-6, "von Mises")
         close(get("jacobian", "CellData"), jacobian, 1e-6, "Jacobian")
+        close(get("pressure", "CellData"), pressure(stress), 1e-6, "pressure")
         close(get("stress", "CellData"), stress[..., [0, 1, 2, 0, 1, 0], [0, 1, 2, 1, 2, 2]], 1e-6, "stress")
         close(get("von_mises_nodes"), von_mises(at_nodes), 1e-6, "von Mises of nodes")
         close(get("speed"), speed, 1e-6, "speed")

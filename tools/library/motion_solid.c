@@ -41,11 +41,11 @@ done:
 
 /* ---- fields ---- */
 
-/* By the values of modal_stress_frames; NULL: not wanted. */
+/* By the values of modal_stress_frames; NULL: not wanted. Pressures, minus a third of the trace of the stress, are not of this interface. */
 static void list_fields(const modal_motion_arrays *to, float *fields[MODAL_STRESS_FRAMES_VALUES])
 {
-    float *const all[MODAL_STRESS_FRAMES_VALUES] = {to->strain,       to->stress,       to->von_mises,       to->jacobian,
-                                                    to->strain_nodes, to->stress_nodes, to->von_mises_nodes, to->jacobian_nodes};
+    float *const all[MODAL_STRESS_FRAMES_VALUES] = {to->strain,       to->stress,       to->von_mises,       to->jacobian,       NULL,
+                                                    to->strain_nodes, to->stress_nodes, to->von_mises_nodes, to->jacobian_nodes, NULL};
     memcpy(fields, all, sizeof all);
 }
 

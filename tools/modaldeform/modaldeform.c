@@ -52,7 +52,7 @@ static const tool_option options[] = {
      "dynamic normals). Both need texture coordinates in the basis.",
      0},
     {"fields", 0, "LIST", NULL,
-     "Further arrays: displacement, speed, curvature ..; of volumes, and of snapshots, strain, stress, von_mises, jacobian.", TOOL_FIRST},
+     "Further arrays: displacement, speed, curvature ..; of volumes, and of snapshots, strain, stress, von_mises, jacobian, pressure.", TOOL_FIRST},
     {"output-mesh", 0, "surface|volume", "surface",
      "surface, or volume: the nodes and elements of the solid. The latter with vtkhdf, vtu and csv.", TOOL_FIRST},
     {"precision", 0, "EPS", NULL,

@@ -16,7 +16,7 @@ static const struct {
               {"displacement", MODAL_FROM_DISPLACEMENT},
               {"speed", MODAL_FROM_SPEED},
               {"Tangents", MODAL_FROM_TANGENTS}}; /* in the order of files */
-static const char *const fields[] = {"displacement", "speed", "strain", "stress", "von_mises", "jacobian"}; /* of --fields */
+static const char *const fields[] = {"displacement", "speed", "strain", "stress", "von_mises", "jacobian", "pressure"}; /* of --fields */
 enum { N_ARRAYS = sizeof arrays / sizeof *arrays, N_FIELDS = sizeof fields / sizeof *fields, FIRST_STRESS = 2 };
 
 size_t modaldeform_list_part(const char **text, const char **part)
@@ -64,7 +64,7 @@ static modal_status parse_fields(const char *text, int wanted[N_FIELDS], int cur
             if (strstr(fault.message, "twice") || strstr(fault.message, "alone"))
                 return modal_error_set(err, MODAL_ERROR_USAGE, "%s", fault.message);
             return modal_error_set(err, MODAL_ERROR_USAGE,
-                                   "--fields: not displacement, speed, strain, stress, von_mises or jacobian, nor a field of curvature "
+                                   "--fields: not displacement, speed, strain, stress, von_mises, jacobian or pressure, nor a field of curvature "
                                    "(docs/modalcurv.md), %.*s",
                                    (int)length, part);
         }
@@ -153,7 +153,7 @@ modal_status modaldeform_read_fields(tool *t, modaldeform_request *r, modal_erro
     }
     for (int i = FIRST_STRESS; i < N_FIELDS; i++) r->stress |= wanted[i];
     if (r->stress && !r->volume && !r->snapshots)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fields: strain, stress, von_mises and jacobian are of solids, --output-mesh volume, %s",
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fields: strain, stress, von_mises, jacobian and pressure are of solids, --output-mesh volume, %s",
                    tool_value(a, "fields"));
     for (int of_nodes = !r->volume; of_nodes < 2; of_nodes++) /* the points of a surface are nodes, its triangles no elements */
         for (int i = FIRST_STRESS; i < N_FIELDS; i++) {
