@@ -5,13 +5,13 @@
  *
  * Elements, numbered tetrahedra first, then hexahedra:
  * - T4: gradients and volume are constant, f_a = V P grad N_a.
- * - H8 with one point: g, the means of the gradients over the trilinear element, in closed form (tled_hexahedron.h); the stress has the
- *   element's exact volume V as its weight. So forces of a constant stress are those of the trilinear element, and any mesh
- *   passes the patch test (D. P. Flanagan, T. Belytschko 1981). With `centre` g is at the centre and the weight 8 det J(0), as in other programs, which
- *   is the same on parallelepipeds alone. Hourglass control on the total displacement, f_a += k sum_m gamma_ma (sum_b gamma_mb u_b), constant in time (D. P. Flanagan, T. Belytschko, A uniform
- *   strain hexahedron and quadrilateral with orthogonal hourglass control, 1981; G. R. Joldes, A. Wittek, K. Miller, An
- *   efficient hourglass control implementation for the uniform strain hexahedron using the total Lagrangian formulation,
- *   2008), k = kappa V (lambda + 2 mu) / 8 sum_ai g_ai^2. */
+ * - H8 with one point: g, the means of the gradients over the trilinear element, in closed form (tled_hexahedron.h); the stress has
+ *   the element's exact volume V as its weight. So forces of a constant stress are those of the trilinear element, and any mesh
+ *   passes the patch test. With `centre` g is at the centre and the weight 8 det J(0), as in other programs, which is the same on
+ *   parallelepipeds alone. Hourglass control on the total displacement, f_a += k sum_m gamma_ma (sum_b gamma_mb u_b), constant in
+ *   time (D. P. Flanagan, T. Belytschko, A uniform strain hexahedron and quadrilateral with orthogonal hourglass control, 1981;
+ *   G. R. Joldes, A. Wittek, K. Miller, An efficient hourglass control implementation for the uniform strain hexahedron using the
+ *   total Lagrangian formulation, 2008), k = kappa V (lambda + 2 mu) / 8 sum_ai g_ai^2. */
 #ifndef MODAL_KERNELS_TLED_SOLID_H
 #define MODAL_KERNELS_TLED_SOLID_H
 
