@@ -18,7 +18,7 @@ const modal_quality_measure modal_quality_measures[MODAL_QUALITY_MEASURES] = {
      "St. Venant-Kirchhoff's law softens under such compression, and elements turn inside out; try smaller loads"},
     {"residual", COLUMN(residual), COLUMN(residual_object), -1, 0, 0.1, 1, "",
      "the basis lacks what the motion needs; try more modes, with --derivatives"},
-    {"load_left_out", COLUMN(load_left_out), COLUMN(load_left_out_object), -1, 0, 0.05, INFINITY, "",
+    {"load_left_out", COLUMN(load_left_out), COLUMN(load_left_out_object), -1, 0, 0.025, INFINITY, "",
      "the basis lacks motions that the loads ask for; try more modes"},
     {"rotation", COLUMN(rotation), COLUMN(rotation_object), -1, 0, 10, 90, " degrees",
      "too much for a linear model; try \"model\": \"stvk\""},

@@ -69,19 +69,19 @@ done:
     return status;
 }
 
-/* Takes the modes out of the vectors [count, n], M-orthonormal ones out of any, twice. scratch [count, n]. */
+/* Takes the modes, which are M-orthonormal, out of the vectors [count, n]: once, which is right to rounding of what they were, and no more is
+ * asked of a measure. before [count] gets their squares; scratch [count, n]. */
 static modal_status take_out(const modal_modes_problem *problem, int32_t n_modes, const double *modes, int64_t count, double *vectors,
-                             double *scratch, modal_error *err)
+                             double *scratch, double *before, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int64_t n = problem->n;
     double *products = NULL;
     MODAL_TRY(modal_alloc(&products, n_modes * count, sizeof *products, "motions beside modes", err));
-    for (int pass = 0; pass < 2; pass++) {
-        modal_identity_blocks_multiply(&problem->system.pattern, problem->system.mass, count, vectors, scratch, problem->n_threads);
-        MODAL_TRY(modal_tall_gram(n, n_modes, modes, count, scratch, products, problem->n_threads, err));
-        MODAL_TRY(modal_tall_combine(n, &(modal_combination){n_modes, count, modes, products, -1, 1, vectors}, problem->n_threads, err));
-    }
+    modal_identity_blocks_multiply(&problem->system.pattern, problem->system.mass, count, vectors, scratch, problem->n_threads);
+    for (int64_t k = 0; k < count; k++) before[k] = modal_dot(n, vectors + k * n, scratch + k * n);
+    MODAL_TRY(modal_tall_gram(n, n_modes, modes, count, scratch, products, problem->n_threads, err));
+    MODAL_TRY(modal_tall_combine(n, &(modal_combination){n_modes, count, modes, products, -1, 1, vectors}, problem->n_threads, err));
 done:
     modal_free(&products);
     return status;
@@ -124,17 +124,14 @@ modal_status modal_modes_find_beside(modal_modes_problem *problem, const modal_m
     MODAL_TRY(modal_alloc(&candidates, count * n, sizeof *candidates, "motions beside modes", err));
     MODAL_TRY(modal_alloc(&scratch, count * n, sizeof *scratch, "motions beside modes", err));
     MODAL_TRY(modal_alloc(&beside->vectors, count * n, sizeof(double), "motions beside modes", err));
-    MODAL_TRY(modal_alloc(&beside->mass_vectors, count * n, sizeof(double), "motions beside modes", err));
     memcpy(candidates, more, (size_t)(n_more * n) * sizeof *more);
     MODAL_TRY(static_answers(problem, candidates + n_more * n, err));
-    modal_identity_blocks_multiply(&problem->system.pattern, problem->system.mass, count, candidates, scratch, problem->n_threads);
-    for (int64_t k = 0; k < count; k++) before[k] = modal_dot(n, candidates + k * n, scratch + k * n);
-    MODAL_TRY(take_out(problem, (int32_t)pairs->count, pairs->vectors, count, candidates, scratch, err));
+    MODAL_TRY(take_out(problem, (int32_t)pairs->count, pairs->vectors, count, candidates, scratch, before, err));
     int64_t n_independent = 0;
     MODAL_TRY(keep_independent(problem, before, count, candidates, scratch, beside->vectors, &n_independent, err));
     beside->count = (int32_t)n_independent;
     if (n_independent > 0)
-        MODAL_TRY(modal_modes_rayleigh_ritz(problem, n_independent, beside->vectors, beside->mass_vectors, scratch, beside->eigenvalues, err));
+        MODAL_TRY(modal_modes_rayleigh_ritz(problem, n_independent, beside->vectors, candidates, scratch, beside->eigenvalues, err));
 done:
     modal_free(&candidates);
     modal_free(&scratch);
@@ -144,6 +141,5 @@ done:
 void modal_modes_beside_free(modal_modes_beside *beside)
 {
     modal_free(&beside->vectors);
-    modal_free(&beside->mass_vectors);
     beside->count = 0;
 }

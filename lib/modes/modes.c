@@ -60,7 +60,7 @@ static double bytes_needed(const modal_modes_problem *problem, const modal_facto
                            modal_precision precision, const modal_modes_options *options, int64_t n_nodes, int64_t n_blocks)
 {
     const int32_t n_modes = options->n_modes;
-    const double more = options->beside ? MODAL_MORE : 0, beside = options->beside ? 4 * MODAL_MOST_BESIDE + 2 * MODAL_ROW : 0;
+    const double more = options->beside ? MODAL_MORE : 0, beside = options->beside ? 3 * MODAL_MOST_BESIDE + 2 * MODAL_ROW : 0;
     const double n = (double)problem->n, blocks = (double)modal_block_count(&problem->system.pattern);
     const double kept = (72 + 8 + 4) * blocks + 2 * (8 + 8 + 4) * blocks +
                         2 * 8 * n * (double)problem->rigid.depth + 24.0 * n_modes * (double)n_nodes;
@@ -160,7 +160,7 @@ static modal_status find_left(modal_modes_problem *problem, const modal_modes_pa
     for (int32_t k = 0; k < left->n; k++) {
         const int64_t at = (first + k) * problem->n;
         left->eigenvalues[k] = beside.eigenvalues[first + k];
-        finish_mode(problem, beside.vectors + at, beside.mass_vectors + at, left->motions + 3 * n_nodes * k, left->participation + 3 * (int64_t)k);
+        finish_mode(problem, beside.vectors + at, beside.vectors + at, left->motions + 3 * n_nodes * k, left->participation + 3 * (int64_t)k);
     }
     left->known = 1;
 done:

@@ -133,7 +133,7 @@ modal_status modal_modes_search(modal_modes_problem *problem, const modal_modes_
 enum { MODAL_MORE = MODAL_ROW, MODAL_MOST_BESIDE = MODAL_MORE + MODAL_ROW };
 typedef struct modal_modes_beside {
     int32_t count;
-    double *vectors, *mass_vectors; /* [count, n], and M times these */
+    double *vectors; /* [count, n] */
     double eigenvalues[MODAL_MOST_BESIDE];
 } modal_modes_beside;
 

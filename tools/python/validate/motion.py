@@ -77,7 +77,7 @@ def check_trajectory(file):
 LIMITS = {"energy_balance": (0.05, 0.5), "step_error": (0.05, 0.25), "step_drift": (0.1, np.inf),
           "newton_residual": (1e-4, 1e-1),
           "least_jacobian": (0.6, 0), "residual": (0.1, 1),
-          "load_left_out": (0.05, np.inf), "rotation": (10, 90), "strain": (0.05, 1), "projected": (0.05, 0.5)}
+          "load_left_out": (0.025, np.inf), "rotation": (10, 90), "strain": (0.05, 1), "projected": (0.05, 0.5)}
 COUNTED = {f"{name}_object" for name in ("least_jacobian", "residual", "load_left_out", "rotation", "strain", "projected")} | {"least_jacobian_element", "not_judged"}
 
 
