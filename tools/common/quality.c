@@ -65,3 +65,11 @@ void tool_quality_say(tool *t, const modal_quality_judgement *j)
     }
     if (j->verdict == MODAL_SOUND) tool_note(t, "the motion is sound: at worst %s", all);
 }
+
+modal_status tool_require_sound(const modal_quality_judgement *j, const char *path, modal_error *err)
+{
+    char text[TOOL_QUALITY_SUMMARY];
+    if (j->verdict == MODAL_SOUND) return MODAL_OK;
+    tool_quality_summary(j, text);
+    return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED, "--require-sound: %s: the motion is %s", path, text);
+}

@@ -15,6 +15,9 @@ enum { TOOL_QUALITY_SUMMARY = 4 * MODAL_QUALITY_TEXT };
 /* "doubtful: residual 0.3 in ...; rotation 12 ...": the verdict, and all that is past its limit. */
 void tool_quality_summary(const modal_quality_judgement *judgement, char text[TOOL_QUALITY_SUMMARY]);
 
+/* MODAL_ERROR_NOT_CONVERGED, exit code 5, unless the motion is sound. */
+modal_status tool_require_sound(const modal_quality_judgement *judgement, const char *path, modal_error *err);
+
 /* One line of notes where the motion is sound, warnings where it is not; nothing where it was not measured. */
 void tool_quality_say(tool *t, const modal_quality_judgement *judgement);
 
