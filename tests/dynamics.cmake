@@ -19,6 +19,9 @@ if(TARGET modalpack)
                                            $<TARGET_FILE:modaldeform> --long)
   add_test(NAME cli.modaltled_materials COMMAND ${MODAL_PYTHON}
            ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modaltled_materials.py $<TARGET_FILE:modaltled>)
+  add_test(NAME cli.modaltled_quality COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modaltled_quality.py
+                                              $<TARGET_FILE:modaltled> $<TARGET_FILE:modalpack> $<TARGET_FILE:modalsim>
+                                              $<TARGET_FILE:modaldeform> $<TARGET_FILE:modalinfo>)
   add_test(NAME cli.modaltled_restart COMMAND ${MODAL_PYTHON}
            ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modaltled_restart.py $<TARGET_FILE:modaltled>)
   add_test(NAME cli.tled_follow COMMAND ${MODAL_PYTHON}
@@ -28,7 +31,7 @@ if(TARGET modalpack)
   add_test(NAME cli.tled_whole_all COMMAND ${MODAL_PYTHON}
            ${CMAKE_CURRENT_SOURCE_DIR}/python/check_tled_whole.py $<TARGET_FILE:modaltled> --all)
   set_tests_properties(cli.tled_whole_all PROPERTIES LABELS "cli;long" TIMEOUT 300)
-  set_tests_properties(cli.modaltled cli.modaltled_materials cli.modaltled_restart cli.tled_follow cli.tled_whole PROPERTIES LABELS cli TIMEOUT 300)
+  set_tests_properties(cli.modaltled cli.modaltled_materials cli.modaltled_quality cli.modaltled_restart cli.tled_follow cli.tled_whole PROPERTIES LABELS cli TIMEOUT 300)
   set_tests_properties(cli.modaltled_long PROPERTIES LABELS "cli;long")
   foreach(part elements closed static cook balance)
     add_test(NAME cli.tled_${part} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_tled_proofs.py

@@ -6,6 +6,7 @@
 
 #include "formats/h5/h5_util.h"
 #include "formats/h5/provenance_h5.h"
+#include "formats/h5/quality_h5.h"
 #include "formats/h5/rules.h"
 #include "lib/base/memory.h"
 
@@ -168,6 +169,8 @@ static modal_status look(const modal_h5_in *in, int values, modal_snapshots_cont
     MODAL_TRY(look_at_energy(in, &root, c));
     MODAL_TRY(look_at_parts(in, &root, c));
     MODAL_TRY(look_at_probes(in, &root, c));
+    MODAL_TRY(modal_quality_read(in, &root, c->n_snapshots, &c->quality));
+    MODAL_TRY(modal_quality_rules(&in->checker, c->quality, c->n_snapshots, 0));
     MODAL_TRY(modal_snapshots_solid_look(in, &root, c->n_nodes, &c->solid, &c->has_solid));
     MODAL_TRY(modal_provenance_read(in, &root, MODAL_H5_OPTIONAL, &c->provenance, &c->n_provenance));
 done:
@@ -208,6 +211,7 @@ void modal_snapshots_contents_free(modal_snapshots_contents *c)
     for (int32_t i = 0; i < c->n_provenance; i++) modal_provenance_free(&c->provenance[i]);
     modal_free(&c->provenance);
     modal_free(&c->times);
+    modal_free(&c->quality);
     modal_free(&c->probe_names);
     modal_snapshots_solid_free(&c->solid);
     *c = (modal_snapshots_contents){0};

@@ -6,6 +6,7 @@
 #include "formats/h5/findings.h"
 #include "formats/snapshots/snapshots_solid.h"
 #include "lib/model/basis.h"
+#include "lib/model/quality.h"
 
 typedef struct modal_snapshots_contents {
     int64_t n_snapshots, n_nodes, n_probes;
@@ -13,6 +14,7 @@ typedef struct modal_snapshots_contents {
     modal_snapshots_solid solid; /* where there is one */
     int single, velocities, forces, energy, parts, probe_velocities; /* single: displacements are float32 */
     char *probe_names; /* one a line, or NULL */
+    modal_quality *quality; /* [n_snapshots], or NULL */
     double *times;                                      /* [n_snapshots], or NULL */
     int32_t n_provenance;
     modal_provenance *provenance;

@@ -6,6 +6,7 @@
 #include "formats/snapshots/snapshots_solid.h"
 #include "lib/base/status.h"
 #include "lib/model/basis.h"
+#include "lib/model/quality.h"
 
 /* What every frame has besides its time and displacements. */
 typedef struct modal_snapshots_head {
@@ -13,6 +14,7 @@ typedef struct modal_snapshots_head {
     int single;             /* 1: displacements, velocities and forces are stored in float32 */
     int velocities, forces; /* 1: they are there */
     int64_t n_energies, n_parts; /* columns of /energy and /energy_parts (modal_energy_parts.md), or 0 */
+    int quality;            /* 1: /quality (modal_quality.md) */
     int64_t n_probes;       /* 0: no /probes; else with velocities (modal_probe_velocities.md) */
     const char *probe_names; /* one a line */
     const modal_snapshots_solid *solid; /* /solid, or NULL */
@@ -24,6 +26,7 @@ typedef struct modal_snapshots_head {
 typedef struct modal_snapshot {
     double time;
     const double *displacements, *velocities, *forces, *energies, *parts, *probe_displacements, *probe_reactions, *probe_velocities;
+    const modal_quality *quality;
 } modal_snapshot;
 
 typedef struct modal_snapshots_out modal_snapshots_out;
@@ -32,6 +35,8 @@ typedef struct modal_snapshots_out modal_snapshots_out;
 modal_status modal_snapshots_out_open(modal_snapshots_out **out, const char *path, const modal_snapshots_head *head,
                                       modal_error *err);
 modal_status modal_snapshots_out_add(modal_snapshots_out *out, const modal_snapshot *frame, modal_error *err);
+/* The verdict on the frames so far. */
+const modal_quality_judgement *modal_snapshots_out_quality(const modal_snapshots_out *out);
 int64_t modal_snapshots_out_count(const modal_snapshots_out *out);
 /* Completes the file, frees and forgets *out; NULL inside is fine. `status` is what went before and wins. */
 modal_status modal_snapshots_out_close(modal_snapshots_out **out, modal_status status, modal_error *err);

@@ -8,6 +8,7 @@
 
 #include "formats/h5/h5_util.h"
 #include "formats/h5/provenance_h5.h"
+#include "formats/h5/quality_h5.h"
 #include "formats/h5/rules.h"
 #include "formats/trajectory/trajectory_h5.h"
 #include "formats/trajectory/trajectory_rules.h"
@@ -102,65 +103,6 @@ done:
     return status;
 }
 
-/* Which column of the file has what a modal_quality has at place i: of[i], or -1. */
-static modal_status read_columns(const modal_h5_in *in, const modal_h5_place *root, int64_t n_columns,
-                                 int64_t of[MODAL_QUALITY_NUMBERS], int *sound)
-{
-    modal_status status = MODAL_OK;
-    static const char *const names[MODAL_QUALITY_NUMBERS] = MODAL_QUALITY_NAMES;
-    char *text = NULL;
-    int64_t n = 0;
-    *sound = 0;
-    for (int i = 0; i < MODAL_QUALITY_NUMBERS; i++) of[i] = -1;
-    MODAL_TRY(modal_h5_read_text(in, root, "quality_columns", &text));
-    if (!text) goto done;
-    for (const char *name = text; name; n++) {
-        const size_t length = strcspn(name, " ");
-        if (length == 0) break;
-        for (int i = 0; i < MODAL_QUALITY_NUMBERS; i++) {
-            if (strlen(names[i]) != length || strncmp(names[i], name, length) != 0) continue;
-            if (of[i] >= 0) {
-                status = modal_broken(&in->checker, "/@quality_columns", "%s: twice", names[i]);
-                goto done;
-            }
-            of[i] = n;
-        }
-        name = name[length] ? name + length + 1 : NULL;
-    }
-    *sound = n == n_columns;
-    if (!*sound)
-        status = modal_broken(&in->checker, "/@quality_columns", "must be %lld names between single spaces, is \"%.64s\"",
-                              (long long)n_columns, text);
-done:
-    modal_free(&text);
-    return status;
-}
-
-/* formats/modal_quality.md */
-static modal_status read_quality(const modal_h5_in *in, const modal_h5_place *root, modal_trajectory *t)
-{
-    modal_status status = MODAL_OK;
-    int64_t dims[2] = {t->times ? t->n_frames : -1, -1}, of[MODAL_QUALITY_NUMBERS];
-    double *values = NULL;
-    int used = 0, sound = 0;
-    MODAL_TRY(modal_h5_uses_extension(in, root, MODAL_QUALITY_EXTENSION, &used));
-    if (!used) goto done;
-    MODAL_TRY(modal_h5_read_array(in, root, "quality", MODAL_H5_F64, 2, dims, MODAL_H5_OPTIONAL,
-                                  t->times ? &values : NULL));
-    if (dims[1] < 0) goto done;
-    MODAL_TRY(read_columns(in, root, dims[1], of, &sound));
-    if (!values || !sound) goto done;
-    MODAL_TRY(modal_alloc(&t->quality, t->n_frames, sizeof *t->quality, "/quality", in->checker.err));
-    for (int64_t i = 0; i < t->n_frames; i++) {
-        double row[MODAL_QUALITY_NUMBERS];
-        for (int k = 0; k < MODAL_QUALITY_NUMBERS; k++) row[k] = of[k] < 0 ? NAN : values[i * dims[1] + of[k]];
-        memcpy(&t->quality[i], row, sizeof row);
-    }
-done:
-    modal_free(&values);
-    return status;
-}
-
 /* formats/modal_velocities.md */
 static modal_status read_velocities(const modal_h5_in *in, const modal_h5_place *root, int64_t n_coordinates, modal_trajectory *t)
 {
@@ -237,7 +179,7 @@ static modal_status read_all(const modal_h5_in *in, modal_trajectory *t)
     MODAL_TRY(read_link(in, &root, t));
     MODAL_TRY(read_arrays(in, &root, t, &n_coordinates));
     MODAL_TRY(read_origin(in, &root, t));
-    MODAL_TRY(read_quality(in, &root, t));
+    MODAL_TRY(modal_quality_read(in, &root, t->times ? t->n_frames : -1, &t->quality));
     MODAL_TRY(read_models(in, &root, t));
     MODAL_TRY(read_velocities(in, &root, n_coordinates, t));
     MODAL_TRY(

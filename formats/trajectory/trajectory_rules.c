@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "formats/h5/quality_h5.h"
 #include "formats/h5/rules.h"
 
 static modal_status time_rules(const modal_checker *c, const modal_trajectory *t)
@@ -43,32 +44,6 @@ done:
     return status;
 }
 
-/* NaN stands for what was not measured. */
-static modal_status quality_rules(const modal_checker *c, const modal_trajectory *t)
-{
-    modal_status status = MODAL_OK;
-    static const char *const names[MODAL_QUALITY_NUMBERS] = MODAL_QUALITY_NAMES;
-    for (int64_t i = 0; t->quality && i < t->n_frames; i++) {
-        double values[MODAL_QUALITY_NUMBERS];
-        memcpy(values, &t->quality[i], sizeof values);
-        for (int k = 0; k < MODAL_QUALITY_NUMBERS; k++) {
-            const char *of = strrchr(names[k], '_');
-            const int object = of && strcmp(of, "_object") == 0, counted = object || (of && strcmp(of, "_element") == 0);
-            const char *wrong = NULL;
-            if (isnan(values[k])) continue;
-            if (isinf(values[k])) wrong = "infinite";
-            else if (values[k] < 0 && strcmp(names[k], "least_jacobian") != 0) wrong = "negative";
-            else if (counted && values[k] != floor(values[k])) wrong = "not a whole number";
-            else if (object && t->n_objects > 0 && values[k] >= t->n_objects) wrong = "not an object";
-            if (!wrong) continue;
-            MODAL_TRY(modal_broken(c, "/quality", "frame %lld, %s: %s, %.17g", (long long)i, names[k], wrong, values[k]));
-            goto done; /* an array is reported once */
-        }
-    }
-done:
-    return status;
-}
-
 modal_status modal_trajectory_rules(const modal_checker *c, const modal_trajectory *t,
                                     int64_t n_coordinates)
 {
@@ -84,7 +59,7 @@ modal_status modal_trajectory_rules(const modal_checker *c, const modal_trajecto
     MODAL_TRY(modal_rule_finite(c, "/frame_velocities", t->pose_velocities, t->n_frames, 12 * (int64_t)t->n_objects, (modal_axes){"frame", "number"}));
     MODAL_TRY(modal_rule_poses(c, "/frames", t->poses, t->n_frames, t->n_objects));
     MODAL_TRY(modal_rule_finite(c, "/energy", t->energy, t->n_frames, 4, (modal_axes){"frame", "part"}));
-    MODAL_TRY(quality_rules(c, t));
+    MODAL_TRY(modal_quality_rules(c, t->quality, t->n_frames, t->n_objects));
     MODAL_TRY(modal_rule_finite(c, "/rebase_errors", t->rebase_errors, t->n_objects, 1, (modal_axes){"object", ""}));
     for (int32_t i = 0; t->rebase_errors && i < t->n_objects; i++)
         if (t->rebase_errors[i] < 0)

@@ -8,7 +8,6 @@
 
 #define MODAL_MODELS_EXTENSION "modal_models" /* formats/modal_models.md */
 #define MODAL_VELOCITIES_EXTENSION "modal_velocities" /* formats/modal_velocities.md */
-#define MODAL_QUALITY_EXTENSION "modal_quality" /* formats/modal_quality.md */
 
 /* n_coordinates is the second dimension of q. */
 modal_status modal_trajectory_rules(const modal_checker *checker,

@@ -4,6 +4,7 @@
 
 #include "formats/h5/h5_private.h"
 #include "formats/h5/provenance_h5.h"
+#include "formats/h5/quality_h5.h"
 #include "formats/h5/rules.h"
 #include "formats/trajectory/trajectory_h5.h"
 #include "formats/trajectory/trajectory_rules.h"
@@ -43,16 +44,6 @@ static modal_status check_complete(const modal_trajectory *t, modal_error *err)
     if (t->n_objects < 1)
         return modal_error_set(err, MODAL_ERROR_INPUT, "/mode_offsets: no objects");
     return modal_trajectory_rules(&checker, t, t->mode_offsets[t->n_objects]);
-}
-
-/* The names of the columns, with one space between two. */
-static modal_status write_columns(hid_t file, modal_error *err)
-{
-    static const char *const columns[MODAL_QUALITY_NUMBERS] = MODAL_QUALITY_NAMES;
-    char text[MODAL_QUALITY_NUMBERS * 32], *end = text;
-    for (int i = 0; i < MODAL_QUALITY_NUMBERS; i++)
-        end += snprintf(end, sizeof text - (size_t)(end - text), "%s%s", i ? " " : "", columns[i]);
-    return modal_h5_write_text(file, "quality_columns", text, err);
 }
 
 static modal_status write_moving(const modal_trajectory_out *o, modal_error *err)
@@ -124,7 +115,7 @@ static modal_status write_head(modal_trajectory_out *o, const modal_trajectory *
     snprintf(extensions, sizeof extensions, "%s%s%s", t->models ? " " MODAL_MODELS_EXTENSION : "", t->quality ? " " MODAL_QUALITY_EXTENSION : "",
              t->q_velocities ? " " MODAL_VELOCITIES_EXTENSION : "");
     if (extensions[0]) MODAL_TRY(modal_h5_write_text(file, "extensions_used", extensions + 1, err));
-    if (t->quality) MODAL_TRY(write_columns(file, err));
+    if (t->quality) MODAL_TRY(modal_quality_write_columns(file, err));
     MODAL_TRY(modal_h5_write_text(file, "basis_hash", t->basis_hash, err));
     if (t->basis_recipe[0]) MODAL_TRY(modal_h5_write_text(file, "basis_recipe", t->basis_recipe, err));
     MODAL_TRY(modal_h5_write_text(file, "basis_path", t->basis_path, err));

@@ -160,6 +160,67 @@ RS_FN void rs_accept_sums(const rs_scratch *s, int32_t r, double *lost, double *
 #endif
 }
 
+/* Twice the kinetic energy of a body with the mean velocities of a step, but for its modes' own part, for the first lane: what alpha M takes
+ * beside D is alpha times this. q and v are means, too; s->moments is overwritten. */
+RS_FN double rs_frame_motion(const modal_step_task *t, int32_t index, const double *q, const double *v, const rs_scratch *s)
+{
+    RS_OBJECT(o, t, index);
+    RS_SHAPE(shape, t, o->shape);
+    const int32_t r = shape->n_modes;
+    const double *lift = t->tables + shape->masses + r, *rest = t->tables + shape->inertia;
+    const modal_step_pose *from = &t->poses[index], *to = &t->next_poses[index];
+    double motion = 0;
+    rs_moments(t, shape, q, v, s);
+    if (RS_LANE == 0) {
+        double speed[2][3], spin[3], first[3], flow[3] = {0}, swirl[3] = {0}, second[9], x[3], y[3];
+        rs_apply_transposed(from->rotation, from->velocity, speed[0]);
+        rs_apply_transposed(to->rotation, to->velocity, speed[1]);
+        for (int i = 0; i < 3; i++) {
+            speed[0][i] = 0.5 * (speed[0][i] + speed[1][i]);
+            spin[i] = 0.5 * (from->spin[i] + to->spin[i]);
+            first[i] = RS_GET(t->shapes[o->shape].first[i]);
+        }
+        for (int i = 0; i < 9; i++) second[i] = RS_GET(t->shapes[o->shape].second[i]);
+        for (int32_t k = 0; k < r; k++) {
+            const double *z = s->moments + 9 * k;
+            for (int i = 0; i < 3; i++) {
+                first[i] += q[k] * RS_GET(lift[3 * k + i]);
+                flow[i] += v[k] * RS_GET(lift[3 * k + i]);
+            }
+            for (int i = 0; i < 9; i++) second[i] += q[k] * (RS_GET(rest[9 * k + i]) + z[i]);
+            swirl[0] += v[k] * (z[7] - z[5]);
+            swirl[1] += v[k] * (z[2] - z[6]);
+            swirl[2] += v[k] * (z[3] - z[1]);
+        }
+        rs_cross(spin, first, x);
+        for (int i = 0; i < 3; i++) { /* (trace 1 - second) spin, of the symmetric part of second */
+            y[i] = (second[0] + second[4] + second[8]) * spin[i];
+            for (int j = 0; j < 3; j++) y[i] -= 0.5 * (second[3 * i + j] + second[3 * j + i]) * spin[j];
+        }
+        motion = shape->mass * rs_dot(speed[0], speed[0]) + 2 * rs_dot(speed[0], flow) + 2 * rs_dot(spin, swirl) +
+                 2 * rs_dot(speed[0], x) + rs_dot(spin, y);
+    }
+    RS_SYNC();
+    return motion;
+}
+
+/* The lags of a free root; what its accelerations have changed by, for the first lane. */
+RS_FN double rs_accept_root(const modal_step_task *t, int32_t index, int32_t of)
+{
+    RS_SHAPE(shape, t, of);
+    const modal_step_pose *from = &t->poses[index], *to = &t->next_poses[index];
+    const double reach = rs_reach(t, of);
+    const rs_lag next = rs_lag_of(t);
+    double *lag = t->root_lag + 6 * (int64_t)index, jumps = 0;
+    for (int i = 0; i < 3; i++) {
+        const double push = to->acceleration[i] - from->acceleration[i], rate = to->spin_rate[i] - from->spin_rate[i];
+        jumps += shape->mass * push * push + reach * rate * rate;
+        lag[i] = next.slope * push + next.keep * lag[i];
+        lag[3 + i] = next.slope * rate + next.keep * lag[3 + i];
+    }
+    return jumps;
+}
+
 RS_FN void rs_accept(const modal_step_task *t, int32_t index, double *memory)
 {
     RS_OBJECT(o, t, index);
@@ -198,10 +259,13 @@ RS_FN void rs_accept(const modal_step_task *t, int32_t index, double *memory)
         rs_stiffness(t, shape, s.middle, &s, s.tangent, s.force_2);
         RS_EACH(k, r) { s.terms[k] += o->tangent * mean[k] * rs_packed_row(s.tangent, r, k, mean); }
     }
+    RS_SYNC();
+    const double motion = o->alpha != 0 && o->motion != MODAL_STEP_FIXED ? rs_frame_motion(t, index, s.middle, mean, &s) : 0;
     rs_external_powers(t, index, q, v, &t->next_poses[index], s.sums);
     RS_SYNC();
     double lost, jumps, gained;
     rs_accept_sums(&s, r, &lost, &jumps, &gained);
+    lost += o->alpha * motion;
     if (RS_LANE == 0) {
         modal_step_measure *m = &t->measures[index];
         if (t->rule != MODAL_STEP_STATIC) {
@@ -210,19 +274,7 @@ RS_FN void rs_accept(const modal_step_task *t, int32_t index, double *memory)
         }
         m->dissipated_power = lost;
         m->external_power = gained;
-        if (o->motion == MODAL_STEP_FREE) {
-            RS_SHAPE(shape, t, o->shape);
-            const modal_step_pose *from = &t->poses[index], *to = &t->next_poses[index];
-            const double reach = rs_reach(t, o->shape);
-            const rs_lag next = rs_lag_of(t);
-            double *lag = t->root_lag + 6 * (int64_t)index;
-            for (int i = 0; i < 3; i++) {
-                const double push = to->acceleration[i] - from->acceleration[i], rate = to->spin_rate[i] - from->spin_rate[i];
-                jumps += shape->mass * push * push + reach * rate * rate;
-                lag[i] = next.slope * push + next.keep * lag[i];
-                lag[3 + i] = next.slope * rate + next.keep * lag[3 + i];
-            }
-        }
+        if (o->motion == MODAL_STEP_FREE) jumps += rs_accept_root(t, index, o->shape);
         t->poses[index] = t->next_poses[index];
         if (t->rule != MODAL_STEP_STATIC) {
             const double error = t->h * t->h * t->h * t->h / 144 * jumps;

@@ -242,8 +242,8 @@ RS_FN void rs_moments(const modal_step_task *t, const modal_step_shape *shape, c
 }
 
 /* Into s->sums: int rho y (3), int rho U v (3), int rho (U v) y^T (9), int rho y y^T but for an
- * antisymmetric part (9), B^T q'' (6). */
-RS_FN void rs_pose_sums(const modal_step_task *t, const rs_work *w, const rs_scratch *s, double inertia)
+ * antisymmetric part (9), B^T (q'' + alpha q') (6). */
+RS_FN void rs_pose_sums(const modal_step_task *t, const rs_work *w, const rs_scratch *s, double inertia, double alpha)
 {
     RS_SHAPE(shape, t, RS_GET(w->object->shape));
     const int32_t r = shape->n_modes;
@@ -263,6 +263,7 @@ RS_FN void rs_pose_sums(const modal_step_task *t, const rs_work *w, const rs_scr
             sums[15 + c] += q[k] * (rest[9 * k + c] + s->moments[9 * k + c]);
         }
         for (int c = 0; c < 6; c++) sums[24 + c] += inertia * a[k] * w->own.coupling[8 * k + c];
+        for (int c = 0; c < 6 && alpha != 0; c++) sums[24 + c] += alpha * v[k] * w->own.coupling[8 * k + c];
     }
     for (int c = 0; c < 30; c++) s->sums[c] = sums[c];
 #else
@@ -276,6 +277,7 @@ RS_FN void rs_pose_sums(const modal_step_task *t, const rs_work *w, const rs_scr
                          : whole ? RS_GET(t->shapes[RS_GET(w->object->shape)].second[c - 15]) : 0;
         RS_MODES(k, on, r) sum += RS_IF(on, x[k]) * table[apart * k];
         if (c >= 24) sum *= inertia;
+        if (c >= 24 && alpha != 0) RS_MODES(k, on, r) sum += alpha * RS_IF(on, v[k]) * table[apart * k];
         if (whole) RS_MODES(k, on, r) sum += RS_IF(on, q[k]) * RS_GET(rest[9 * k + c - 15]);
         s->sums[c] = sum;
     }
@@ -297,24 +299,39 @@ RS_FN void rs_body_inertia(real *rows, double inertia, double mass, const real *
         }
 }
 
+/* From here on coupling is part of the Jacobian: none where nothing is inert, more where alpha brakes. */
+RS_FN void rs_scale_coupling(const rs_work *w, int32_t r, double inertia, double heavier, int fresh)
+{
+    if (inertia == 0 ? !fresh : heavier == inertia || !(RS_WIDE || fresh)) return;
+    RS_EACH(k, r)
+    {
+        for (int c = 0; c < 6; c++) w->own.coupling[8 * k + c] = inertia == 0 ? RS_ALL(0) : w->own.coupling[8 * k + c] * heavier;
+    }
+}
+
 /* Adds the inertia of the moving frame to the residual g [r], and sets coupling, wrench n [6] and inertia. */
-RS_FN void rs_add_pose(const modal_step_task *t, const rs_work *w, const rs_scratch *s, double inertia, int fresh,
+RS_FN void rs_add_pose(const modal_step_task *t, const rs_work *w, const rs_scratch *s, const rs_rule *rule, int fresh,
                        real *g, real *n)
 {
     RS_SHAPE(shape, t, RS_GET(w->object->shape));
+    const double inertia = rule->inertia, alpha = RS_GET(w->object->alpha), heavier = inertia + alpha * rule->jv;
     const rs_pose *f = w->pose;
     const int32_t r = shape->n_modes;
     const int average = RS_PACK == 1 && t->rule == MODAL_STEP_ENERGY;
     const real *q = average ? s->middle : w->q, *v = average ? s->middle + r : w->v;
     const double *lift = t->tables + shape->masses + r;
     real *coupling = RS_WIDE ? w->own.coupling : s->m1; /* near, after its use for the moments */
-    real fall[3], accel[3], spin[3], rate[3];
+    real fall[3], accel[3], spin[3], rate[3], brake[3], turn[3]; /* brake, turn: what alpha adds, which may cancel the others */
     for (int i = 0; i < 3; i++) {
         fall[i] = f->acceleration[i] - t->gravity[i];
         spin[i] = f->spin[i];
         rate[i] = f->spin_rate[i];
+        brake[i] = alpha * f->velocity[i];
+        turn[i] = alpha * f->spin[i];
+        if (alpha != 0) fall[i] += brake[i], rate[i] += turn[i];
     }
     rs_apply_transposed(f->rotation, fall, accel);
+    const real pull = alpha != 0 ? RS_SQRT(rs_dot(brake, brake)) : RS_ALL(0), twist = alpha != 0 ? RS_SQRT(rs_dot(turn, turn)) : RS_ALL(0);
     rs_moments(t, shape, q, v, s);
     const real spin2 = rs_dot(spin, spin);
     RS_EACH(k, r)
@@ -335,9 +352,10 @@ RS_FN void rs_add_pose(const modal_step_task *t, const rs_work *w, const rs_scra
 #endif
         g[k] += linear + quadratic;
         s->terms[k] = RS_MAX(s->terms[k], RS_MAX(RS_ABS(linear), RS_ABS(quadratic)));
+        if (alpha != 0) s->terms[k] = RS_MAX(s->terms[k], RS_SQRT(rs_dot(b, b)) * pull + RS_SQRT(rs_dot(b + 3, b + 3)) * twist);
     }
     RS_SYNC();
-    rs_pose_sums(t, w, s, inertia);
+    rs_pose_sums(t, w, s, inertia, alpha);
     if (RS_LANE == 0) {
         const real *first = s->sums, *flow = s->sums + 3, *mixed = s->sums + 6;
         const real *second = s->sums + 15, *own = s->sums + 24;
@@ -361,22 +379,16 @@ RS_FN void rs_add_pose(const modal_step_task *t, const rs_work *w, const rs_scra
         rs_apply(mixed, spin, x);
         const real flux = mixed[0] + mixed[4] + mixed[8];
         for (int i = 0; i < 3; i++) n[3 + i] = moment[i] + 2 * (flux * spin[i] - x[i]);
-        if (fresh) rs_body_inertia(w->own.inertia, inertia, shape->mass, first, body);
+        if (fresh) rs_body_inertia(w->own.inertia, heavier, shape->mass, first, body);
         /* sizes of terms that may cancel: weight and inertia */
         const double weight = sqrt(t->gravity[0] * t->gravity[0] + t->gravity[1] * t->gravity[1] +
                                    t->gravity[2] * t->gravity[2]);
-        const real size = RS_SQRT(rs_dot(f->acceleration, f->acceleration)) + weight + RS_SQRT(rs_dot(own, own));
+        const real size = RS_SQRT(rs_dot(f->acceleration, f->acceleration)) + weight + RS_SQRT(rs_dot(own, own)) + pull;
         w->own.scale[1] = shape->mass * size + spin2 * RS_SQRT(rs_dot(first, first));
-        w->own.scale[2] = RS_SQRT(rs_dot(n + 3, n + 3)) + RS_SQRT(trace * shape->mass) * size + spin2 * trace;
+        w->own.scale[2] = RS_SQRT(rs_dot(n + 3, n + 3)) + RS_SQRT(trace * shape->mass) * size + (spin2 + twist) * trace;
     }
     RS_SYNC();
-    /* from here on coupling is part of the Jacobian */
-    if (inertia == 0 && fresh) {
-        RS_EACH(k, r)
-        {
-            for (int c = 0; c < 6; c++) w->own.coupling[8 * k + c] = RS_ALL(0);
-        }
-    }
+    rs_scale_coupling(w, r, inertia, heavier, fresh);
 }
 
 #include "kernels/reduced_step/body_points.h"
@@ -504,7 +516,7 @@ RS_FN void rs_evaluate(const modal_step_task *t, const rs_work *w, real *memory)
 #endif
     }
     RS_SYNC();
-    if (o->motion != MODAL_STEP_FIXED) rs_add_pose(t, w, &s, rule.inertia, fresh, g, n);
+    if (o->motion != MODAL_STEP_FIXED) rs_add_pose(t, w, &s, &rule, fresh, g, n);
     rs_add_points(t, w, &s, v, fresh, g, n);
     RS_SYNC();
     rs_scale_residual(w, &s, r);

@@ -7,7 +7,9 @@
  *
  *   M q'' + B(q) (a, al) + 2 int rho U^T (w x U q') + int rho U^T (w x (w x y)) + D q' + f(q) = Q
  *
- * with D constant, or with a part beta K(q) of the tangent stiffness K = df/dq, B the inertial coupling, and the
+ * with D constant, or with a part beta K(q) of the tangent stiffness K = df/dq, B the inertial coupling. In a tree with a free root D has
+ * alpha M, and the rest of the force -alpha rho x' acts, too: accelerations p'', al and q'' in B stand for p'' + alpha p', al + alpha w and
+ * q'' + alpha q', so that rigid motion loses speed like the modes. And the
  * same body pushes back on its frame with the wrench
  * int rho (R^T x'' - R^T g), int rho y x (...). All of them are polynomials in q, whose coefficients
  * are computed once (lib/forest/inertia.h): a body's size is r, whatever its mesh. f is cubic (St.
@@ -109,6 +111,7 @@ typedef struct modal_step_object {
     int64_t coordinates; /* first of its q, v, a */
     int64_t damping;     /* in tables: [pairs] D */
     double tangent;      /* s: D has this times K(q), too */
+    double alpha;        /* 1/s: of a tree with a free root, the alpha M that D has; else 0 */
     int64_t anchor;      /* in tables: [1 + r of the parent, MODAL_STEP_ANCHOR]: mean of the interface (3)
                             and sum of x X^T about the means (9), at rest and for each mode */
     int64_t work;        /* in work: [modal_step_work_size] */

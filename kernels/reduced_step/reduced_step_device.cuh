@@ -59,6 +59,7 @@ RS_FN modal_step_object object_of(const modal_step_object *from)
     o.coordinates = __ldg(&from->coordinates);
     o.damping = __ldg(&from->damping);
     o.tangent = __ldg(&from->tangent);
+    o.alpha = __ldg(&from->alpha);
     o.anchor = __ldg(&from->anchor);
     o.work = __ldg(&from->work);
     o.share = __ldg(&from->share);

@@ -32,7 +32,7 @@ static inline int modal_step_packable(const modal_step_object *o)
 static inline int modal_step_alike(const modal_step_task *t, const modal_step_object *a, const modal_step_object *b)
 {
     int alike = a->tree == b->tree && a->shape == b->shape && a->parent_modes == b->parent_modes &&
-                a->damping == b->damping && a->tangent == b->tangent && a->n_points == b->n_points && modal_step_packable(b);
+                a->damping == b->damping && a->tangent == b->tangent && a->alpha == b->alpha && a->n_points == b->n_points && modal_step_packable(b);
     for (int32_t i = 0; i < a->n_points && alike; i++)
         alike = t->points[a->first_point + i].table == t->points[b->first_point + i].table &&
                 t->points[a->first_point + i].drag == t->points[b->first_point + i].drag;

@@ -224,6 +224,7 @@ static modal_status build_objects(modal_forest *f, builder *b, modal_error *err)
         o->motion = (int32_t)body->motion;
         o->coordinates = offsets[i];
         o->tangent = body->tangent && !body->linear ? body->beta : 0;
+        o->alpha = b->setup->bodies[f->object_at[o->tree]].motion == MODAL_STEP_FREE ? body->alpha : 0; /* a tree's root has its number */
         /* objects of one shape share tables: thousands of leaves then stay in the caches */
         const int32_t like = like_of[o->shape];
         if (like >= 0 && same_damping(body, &b->setup->bodies[f->object_at[like]]))

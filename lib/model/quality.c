@@ -9,7 +9,7 @@
 /* formats/trajectory.md has the reasons for these limits. */
 const modal_quality_measure modal_quality_measures[MODAL_QUALITY_MEASURES] = {
     {"energy_balance", COLUMN(energy_balance), -1, -1, 0, 0.05, 0.5, "",
-     "energy came from nowhere or went there; try a smaller \"step\" or \"integrator\": \"auto\""},
+     "energy came from nowhere or went there; try a smaller \"step\", in modalsim or \"integrator\": \"auto\""},
     {"step_error", COLUMN(step_error), -1, -1, 0, 0.05, 0.25, "", "the steps are too long; try a smaller \"step\""},
     {"step_drift", COLUMN(step_drift), -1, -1, 0, 0.1, INFINITY, "", "errors of the steps add up; try a smaller \"step\""},
     {"newton_residual", COLUMN(newton_residual), -1, -1, 0, 1e-4, 1e-1, "",
@@ -25,6 +25,18 @@ const modal_quality_measure modal_quality_measures[MODAL_QUALITY_MEASURES] = {
     {"strain", COLUMN(strain), COLUMN(strain_object), -1, 0, 0.05, 1, "", "too much for a linear model; try \"model\": \"stvk\""},
     {"projected", COLUMN(projected), COLUMN(projected_object), -1, 0, 0.05, 0.5, "",
      "the basis cannot do what the motion was; try more modes"},
+    {"projected_node", COLUMN(projected_node), -1, -1, 0, 0.05, 0.5, "", "the basis cannot do what some node does; try more modes"},
+    {"min_volume_ratio", COLUMN(min_volume_ratio), -1, COLUMN(min_volume_ratio_element), 1, 0.4, 0.05, "",
+     "an element is nearly pressed flat; try smaller loads or a finer mesh there"},
+    {"max_volume_ratio", COLUMN(max_volume_ratio), -1, COLUMN(max_volume_ratio_element), 0, 3, INFINITY, "",
+     "an element is blown up; try loads on more nodes or a finer mesh there"},
+    {"bad_elements", COLUMN(bad_elements), -1, -1, 0, 0.2, INFINITY, "", "many elements have lost or gained half of their volume or more"},
+    {"hourglass", COLUMN(hourglass), -1, -1, 0, 0.1, INFINITY, "",
+     "hourglass control carries part of the load; try more hexahedra through the thickness, or loads on more nodes"},
+    {"locking", COLUMN(locking), -1, -1, 0, 0.1, INFINITY, "",
+     "linear tetrahedra are much too stiff near nu = 0.5; try \"nodal_pressure\": true, or hexahedra"},
+    {"added_kinetic", COLUMN(added_kinetic), -1, -1, 0, 0.03, 0.5, "", "mass that was added moves; try a smaller step of \"mass_scaling\""},
+    {"penetration", COLUMN(penetration), -1, -1, 0, 0.05, 0.3, "", "a rigid body is in the surface between its nodes; try a finer mesh there"},
 };
 
 const char *const modal_verdicts[4] = {"not judged", "sound", "doubtful", "wrong"};
@@ -96,6 +108,8 @@ void modal_quality_text(const modal_quality_judgement *j, int measure, char *tex
     char where[96] = "";
     if (f->object >= 0 && f->element >= 0)
         snprintf(where, sizeof where, ", element %lld of object %lld", (long long)f->element, (long long)f->object);
+    else if (f->element >= 0)
+        snprintf(where, sizeof where, ", element %lld", (long long)f->element);
     else if (f->object >= 0)
         snprintf(where, sizeof where, ", object %lld", (long long)f->object);
     int used = snprintf(text, bytes, "%s %.3g%s in frame %lld (%.4g s)%s", m->name, f->worst, m->unit,

@@ -37,6 +37,16 @@ typedef struct modal_quality {
     double projected;       /* of a motion that was carried over from another basis: |U q - U' q'| / |U q| in the norm of
                                the mass (formats/trajectory.md) */
     double projected_object;
+    double projected_node;  /* projected from snapshots: the largest error of a node, over the largest displacement of all frames */
+    /* of a whole solid (lib/tled/quality.h): */
+    double min_volume_ratio, min_volume_ratio_element; /* volume of an element over that at rest: det F at its point */
+    double max_volume_ratio, max_volume_ratio_element;
+    double bad_elements;    /* share of the elements whose ratio is outside of MODAL_QUALITY_BAD_BELOW .. MODAL_QUALITY_BAD_ABOVE */
+    double hourglass;       /* energy that hourglass control stores, over the internal energy, both the largest up to the frame */
+    double locking;         /* energy of tetrahedra that lock, nu >= MODAL_QUALITY_LOCKS without nodal pressures, over the same */
+    double added_mass;      /* mass that mass scaling has added, over the solid's */
+    double added_kinetic;   /* kinetic energy of that mass, over the largest energy up to the frame */
+    double penetration;     /* how deep the solid's surface is in a rigid body, over the body's radius; of planes over the mean edge */
     double not_judged;      /* 0: all that the motion needs was measured; else a sum of modal_missing, of what could not be. NaN: it is not
                                known what that is */
 } modal_quality;
@@ -49,13 +59,19 @@ typedef enum modal_missing {
     MODAL_MISSING_ALL = 8     /* nobody has said what was measured */
 } modal_missing;
 
+#define MODAL_QUALITY_BAD_BELOW 0.5
+#define MODAL_QUALITY_BAD_ABOVE 2.0
+#define MODAL_QUALITY_LOCKS 0.49 /* as modalpack warns of it, MODAL_NEARLY_INCOMPRESSIBLE */
+
 enum { MODAL_QUALITY_NUMBERS = (int)(sizeof(modal_quality) / sizeof(double)) };
 
 /* Their names, in the order of the members. */
 #define MODAL_QUALITY_NAMES                                                                                       \
     {"energy_balance", "step_error", "step_drift", "halvings", "newton_residual", "least_jacobian",               \
      "least_jacobian_object", "least_jacobian_element", "residual", "residual_object", "load_left_out",           \
-     "load_left_out_object", "rotation", "rotation_object", "strain", "strain_object", "projected", "projected_object", \
+     "load_left_out_object", "rotation", "rotation_object", "strain", "strain_object", "projected", "projected_object",     \
+     "projected_node", "min_volume_ratio", "min_volume_ratio_element", "max_volume_ratio",                        \
+     "max_volume_ratio_element", "bad_elements", "hourglass", "locking", "added_mass", "added_kinetic", "penetration", \
      "not_judged"}
 
 /* Nothing is measured. */
@@ -74,7 +90,7 @@ static inline modal_quality modal_quality_none(void)
 typedef enum modal_verdict { MODAL_NOT_JUDGED, MODAL_SOUND, MODAL_DOUBTFUL, MODAL_WRONG } modal_verdict;
 extern const char *const modal_verdicts[4]; /* in words */
 
-enum { MODAL_QUALITY_MEASURES = 10, MODAL_QUALITY_TEXT = 512 };
+enum { MODAL_QUALITY_MEASURES = 18, MODAL_QUALITY_TEXT = 512 };
 
 typedef struct modal_quality_measure {
     const char *name;

@@ -7,6 +7,7 @@
 #include "kernels/tled_step/tled_step.h"
 #include "lib/base/cores.h"
 #include "lib/base/memory.h"
+#include "lib/model/quality.h"
 
 static const modal_tled_reference *reference_of(const modal_tled_forces *f)
 {
@@ -113,14 +114,13 @@ static double volume_above(const double h[9])
     return a[0] + b[1] + c[2] + (x + a[0] * c[2] - a[2] * c[0] + a[0] * b[1] - a[1] * b[0]) + (a[0] * x + a[1] * y + a[2] * z);
 }
 
-/* Per volume: the law's, without the volumetric part where nodes average it, and the fibres'. */
-static double energy_density(const modal_tled_forces *f, int64_t e, const double h[9])
+/* Per volume, above: det F - 1. The law's, without the volumetric part where nodes average it, and the fibres'. */
+static double energy_density(const modal_tled_forces *f, int64_t e, const double h[9], double above)
 {
     const modal_tled_solid *s = &f->model->solid;
     const modal_tled_material *m = &s->materials[s->material[e]];
     double energy = modal_law_energy(&f->model->laws[s->material[e]], h);
     if (!modal_tled_is_rich(m)) return energy;
-    const double above = volume_above(h);
     if (m->averages && e < s->n_tetrahedra) energy -= m->modulus / 2 * above * above;
     if (m->fibre > 0) {
         const double *a = s->fibres + 3 * e, q = expm1(-2.0 / 3 * log1p(above));
@@ -135,29 +135,73 @@ static double energy_density(const modal_tled_forces *f, int64_t e, const double
     return energy;
 }
 
+static int locks(const modal_tled_forces *f, int64_t e)
+{
+    const modal_tled_solid *s = &f->model->solid;
+    const int32_t m = s->material[e];
+    const modal_elasticity *c = &f->model->laws[m].elasticity;
+    return e < s->n_tetrahedra && !s->materials[m].averages && c->lambda >= MODAL_QUALITY_LOCKS * 2 * (c->lambda + c->mu);
+}
+
+static void add_element(const modal_tled_forces *f, int64_t e, const double *u, int energies, modal_tled_sums *sums)
+{
+    const modal_tled_reference *r = reference_of(f);
+    const modal_tled_solid *s = r->head.solid;
+    double h[9];
+    modal_tled_reference_gradient(r, e, u, h);
+    const double above = volume_above(h), ratio = 1 + above;
+    if (energies) {
+        const double volume = e < s->n_tetrahedra ? r->tetrahedra[e].volume : r->hexahedra[e - s->n_tetrahedra].weight;
+        const double energy = volume * energy_density(f, e, h, above);
+        sums->elastic += energy;
+        if (locks(f, e)) sums->locking += energy;
+        if (e >= s->n_tetrahedra) sums->hourglass += element_hourglass(r, e, u);
+    }
+    if (!(ratio >= sums->min_ratio)) sums->min_ratio = ratio, sums->min_element = e;
+    if (!(ratio <= sums->max_ratio)) sums->max_ratio = ratio, sums->max_element = e;
+    if (f->model->laws[s->material[e]].kind == MODAL_LAW_STVK && !(ratio >= sums->stvk_ratio))
+        sums->stvk_ratio = ratio, sums->stvk_element = e;
+    sums->n_bad += !(ratio >= MODAL_QUALITY_BAD_BELOW && ratio <= MODAL_QUALITY_BAD_ABOVE);
+}
+
+/* `to` has the elements before. */
+static void add_sums(modal_tled_sums *to, const modal_tled_sums *from)
+{
+    to->elastic += from->elastic, to->hourglass += from->hourglass, to->locking += from->locking, to->n_bad += from->n_bad;
+    if (!(from->min_ratio >= to->min_ratio)) to->min_ratio = from->min_ratio, to->min_element = from->min_element;
+    if (!(from->max_ratio <= to->max_ratio)) to->max_ratio = from->max_ratio, to->max_element = from->max_element;
+    if (!(from->stvk_ratio >= to->stvk_ratio)) to->stvk_ratio = from->stvk_ratio, to->stvk_element = from->stvk_element;
+}
+
 /* Sums of a fixed number of elements each, then theirs. */
-void modal_tled_energy_at(const modal_tled_forces *forces, const double *u, double *elastic, double *hourglass)
+static void add_all(const modal_tled_forces *forces, const double *u, int energies, modal_tled_sums *all)
 {
     enum { PIECES = 256 };
+    static const modal_tled_sums none = {.min_ratio = HUGE_VAL, .max_ratio = -HUGE_VAL, .min_element = -1, .max_element = -1, .stvk_ratio = HUGE_VAL,
+                                         .stvk_element = -1};
     const modal_tled_reference *r = reference_of(forces);
     const modal_tled_solid *s = r->head.solid;
     const int64_t n = s->n_tetrahedra + s->n_hexahedra;
-    double sums[PIECES][2];
+    modal_tled_sums sums[PIECES];
 #pragma omp parallel for num_threads(MODAL_TEAM) schedule(static) if (n > MODAL_TLED_ALONE)
     for (int piece = 0; piece < PIECES; piece++) {
-        sums[piece][0] = sums[piece][1] = 0;
-        for (int64_t e = n * piece / PIECES; e < n * (piece + 1) / PIECES; e++) {
-            double h[9];
-            modal_tled_reference_gradient(r, e, u, h);
-            const double volume = e < s->n_tetrahedra ? r->tetrahedra[e].volume : r->hexahedra[e - s->n_tetrahedra].weight;
-            sums[piece][0] += volume * energy_density(forces, e, h);
-            if (e >= s->n_tetrahedra) sums[piece][1] += element_hourglass(r, e, u);
-        }
+        sums[piece] = none;
+        for (int64_t e = n * piece / PIECES; e < n * (piece + 1) / PIECES; e++) add_element(forces, e, u, energies, &sums[piece]);
     }
-    *elastic = *hourglass = 0;
-    for (int piece = 0; piece < PIECES; piece++) *elastic += sums[piece][0], *hourglass += sums[piece][1];
+    *all = none;
+    for (int piece = 0; piece < PIECES; piece++) add_sums(all, &sums[piece]);
+    if (all->stvk_element < 0) all->stvk_ratio = NAN;
+}
+
+void modal_tled_ratios_at(const modal_tled_forces *forces, const double *u, modal_tled_sums *all) { add_all(forces, u, 0, all); }
+
+void modal_tled_sums_at(const modal_tled_forces *forces, const double *u, modal_tled_sums *all)
+{
+    const modal_tled_reference *r = reference_of(forces);
+    const modal_tled_solid *s = r->head.solid;
+    add_all(forces, u, 1, all);
     if (!r->pressures) return;
     modal_tled_reference_pressures((modal_tled_reference *)forces->reference, u);
     for (int64_t i = 0; i < s->n_nodes; i++) /* V_a K_a / 2 (p_a / K_a)^2 */
-        if (r->pressure_factors[i] > 0) *elastic += r->pressures[i] * r->pressures[i] / (2 * r->pressure_factors[i]);
+        if (r->pressure_factors[i] > 0) all->elastic += r->pressures[i] * r->pressures[i] / (2 * r->pressure_factors[i]);
 }

@@ -59,6 +59,7 @@ static void *work(void *argument)
     modal_tled_frames *f = argument;
     modal_error err = {0};
     modal_status status = f->device->shares_memory ? MODAL_OK : modal_device_select(f->device, &err);
+    omp_set_num_threads(f->n_threads); /* of the sink, too */
     pthread_mutex_lock(&f->mutex);
     while (status == MODAL_OK) {
         while (f->given == f->taken && !f->ends) pthread_cond_wait(&f->changed, &f->mutex);

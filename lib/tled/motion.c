@@ -384,41 +384,45 @@ done:
     return status;
 }
 
-/* Displacements half a step before, [n_nodes, 3], and the kinetic energy there, in sums of a fixed number of components each. */
-static double half_way(const modal_tled_motion *m, double before, double *between)
+/* Displacements half a step before, [n_nodes, 3], and the kinetic energy there, in sums of a fixed number of components each; *added:
+ * that of mass beyond the solid's own. */
+static double half_way(const modal_tled_motion *m, double before, double *between, double *added)
 {
     enum { PIECES = 256 };
     const modal_tled_solid *s = &m->model->solid;
     const int64_t n = 3 * s->n_nodes;
-    double sums[PIECES], sum = 0;
+    double sums[PIECES][2], sum = 0;
 #pragma omp parallel for num_threads(MODAL_TEAM) schedule(static) if (n > MODAL_TLED_ALONE)
     for (int piece = 0; piece < PIECES; piece++) {
-        sums[piece] = 0;
+        sums[piece][0] = sums[piece][1] = 0;
         for (int64_t k = n * piece / PIECES; k < n * (piece + 1) / PIECES; k++) {
             const double v = before > 0 ? m->own_d[k] / before : 0;
-            sums[piece] += s->mass[k / 3] * v * v / 2;
+            sums[piece][0] += s->mass[k / 3] * v * v / 2;
+            if (s->weights) sums[piece][1] += (s->mass[k / 3] - s->weights[k / 3]) * v * v / 2;
             between[k] = m->own[k] - m->own_d[k] / 2;
         }
     }
-    for (int piece = 0; piece < PIECES; piece++) sum += sums[piece];
+    *added = 0;
+    for (int piece = 0; piece < PIECES; piece++) sum += sums[piece][0], *added += sums[piece][1];
     return sum;
 }
 
 modal_status modal_tled_motion_energy(modal_tled_motion *m, const modal_tled_forces *forces, double *energies, double *parts,
-                                      modal_error *err)
+                                      modal_tled_measures *measures, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_tled_solid *s = &m->model->solid;
     modal_tled_work work;
     const double before = m->kernel_step > 0 && m->before > 0 ? m->kernel_step : m->before;
-    double elastic, *between = NULL;
+    double *between = NULL;
     memset(energies, 0, MODAL_TLED_ENERGIES * sizeof *energies);
     MODAL_TRY(modal_alloc(&between, s->n_nodes, 3 * sizeof *between, "energies", err));
     MODAL_TRY(modal_device_copy_out(m->device, &work, m->work, sizeof work, m->stream, err));
     MODAL_TRY(modal_device_stream_wait(m->device, m->stream, err));
-    energies[MODAL_TLED_KINETIC] = half_way(m, before, between);
-    modal_tled_energy_at(forces, between, &elastic, &parts[MODAL_TLED_HOURGLASS]);
-    elastic += parts[MODAL_TLED_HOURGLASS];
+    energies[MODAL_TLED_KINETIC] = half_way(m, before, between, &measures->added_kinetic);
+    modal_tled_sums_at(forces, between, &measures->sums);
+    parts[MODAL_TLED_HOURGLASS] = measures->sums.hourglass;
+    const double elastic = measures->sums.elastic + measures->sums.hourglass;
     energies[MODAL_TLED_INTERNAL] = modal_tled_most_terms(s) > 0 ? work.inner : elastic;
     parts[MODAL_TLED_VISCOUS] = energies[MODAL_TLED_INTERNAL] - elastic;
     energies[MODAL_TLED_DAMPED] = work.damped;

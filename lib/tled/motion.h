@@ -97,12 +97,18 @@ modal_status modal_tled_motion_spread(const modal_tled_motion *motion, const mod
 /* Displacements in the solid's order, after modal_tled_motion_state. Borrowed. */
 const double *modal_tled_motion_own(const modal_tled_motion *motion);
 
+/* What of the energies is for the quality of a frame: sums over elements; kinetic energy, J, of mass that mass scaling has added. */
+typedef struct modal_tled_measures {
+    modal_tled_sums sums;
+    double added_kinetic;
+} modal_tled_measures;
+
 /* Of half a step before, after modal_tled_motion_state; energies [MODAL_TLED_ENERGIES], parts [MODAL_TLED_PARTS] J. With Prony terms
  * the internal energy is the work of the elements' forces: what it has more than the energy of laws, fibres and hourglass control is
  * the terms'. Without them it is that energy, and the balance tells how well steps keep it. With steps that are not those of time
  * kinetic energy and damping are those of the masses at hand. */
 modal_status modal_tled_motion_energy(modal_tled_motion *motion, const modal_tled_forces *forces, double *energies, double *parts,
-                                      modal_error *err);
+                                      modal_tled_measures *measures, modal_error *err);
 
 /* Adds to what is damped, J, where energies are asked for: kinetic energy that masses have lost by becoming others. */
 modal_status modal_tled_motion_add_damped(modal_tled_motion *motion, double energy, modal_error *err);

@@ -23,7 +23,7 @@ typedef struct model {
     modal_step_task task;
     double *tables;
     int64_t n_tables, n_coordinates, n_work;
-    double tangent; /* of its objects */
+    double tangent, alpha; /* of its objects */
 } model;
 
 static int64_t reserve(model *m, int64_t count)
@@ -130,7 +130,8 @@ static void add_object(harness *h, model *m, int32_t shape, int32_t parent, moda
     modal_step_object *o = &m->objects[index];
     modal_step_pose *f = &m->poses[index];
     *o = (modal_step_object){.shape = shape, .tree = index, .motion = (int32_t)motion, .parent = parent, .n_modes = r,
-                             .coordinates = m->n_coordinates, .first_point = t->n_points, .n_points = 1, .tangent = m->tangent};
+                             .coordinates = m->n_coordinates, .first_point = t->n_points, .n_points = 1, .tangent = m->tangent,
+                             .alpha = m->alpha};
     m->n_coordinates += r;
     /* the last one of its shape, whose tables it shares, as in lib/forest; so leaves may be packed */
     const modal_step_object *twin = NULL;
@@ -565,6 +566,7 @@ static void check_tree(harness *h, int32_t r, int32_t n, modal_step_motion motio
     harness_case(h, "tree, r = %d, %d children, root %d", r, n, motion);
     model *m = new_model(h, r, r > 1 ? r - 1 : 2);
     m->tangent = 0.001;
+    m->alpha = 3;
     add_object(h, m, 0, -1, motion);
     add_object(h, m, 1, -1, MODAL_STEP_FIXED);
     end_level(m);

@@ -377,9 +377,19 @@ def check_steady():
         move("n.msh", {"gravity": [0, 0, -2], "contacts": [{"plane": [[0, 0, 0], [0, 0, 1]]}], "until": "steady", "duration": 5}, {}, "--arithmetic", arithmetic)
         push, weight = result("probes/reactions")[-1][0], 2 * DENSITY * 0.02 * 0.02 * 0.03
         check(np.abs(push - [0, 0, weight]).max() < within * weight, arithmetic, push, weight)
-    wild = {"forces": [{**loads["forces"][0], "force": [0, 0, -500]}], "until": "steady", "duration": 1}
-    err = move("g.msh", wild, {}, code=5)
-    check("inside out" in err and "rise more slowly" in err and "smaller step" not in err, err)
+    x, _ = box("t.msh", (3, 3, 6), 0.01, "tet", 0.2)  # loads that the solid's own masses survive in automatic steps, and that come at once
+    end, held = "box:-1,-1,0.0599:1,1,1", ["--fixed", "box:-1,-1,-1:1,1,1e-6", "--fields", "none"]
+    for loads_at_once in ({"forces": [{"nodes": end, "force": [1, 0, -1]}]}, {"gravity": [30, 0, -20]},
+                          {"displacements": [{"nodes": end, "displacement": [0, 0, -0.018], "curve": {"smooth": [0, 0.01]}}]}):
+        move("t.msh", {**loads_at_once, "step": "auto", "duration": 1.5, "fps": 1, "damping": {"alpha": 20}}, {}, *held)
+        want = result("displacements")[-1]
+        said = move("t.msh", {**loads_at_once, "until": "steady", "duration": 30, "accuracy": 1e-4}, {}, *held)
+        got = json.load(open("r.json"))["steady"]
+        check(1 <= got["halvings"] <= 8 and got["converged"] and "the step was halved" in said, got, said)
+        check(np.abs(result("displacements")[-1] - want).max() < 3e-4 * np.abs(want).max(), "another state", loads_at_once)
+    wild = {"displacements": [{"nodes": end, "displacement": [0, 0, -0.07], "curve": {"smooth": [0, 1]}}], "until": "steady", "duration": 2}
+    err = move("t.msh", wild, {}, *held, code=5)  # its end is to go through its foot
+    check("inside out" in err and "after the step was halved 8 times" in err and "rise more slowly" in err and "smaller step" not in err, err)
     for key, value in (("step", 1e-4), ("fps", 5), ("damping", {"alpha": 1}), ("until", "now"), ("accuracy", 2)):
         err = move("g.msh", {**loads, "until": "steady", "duration": 1, key: value}, {}, code=3)
         check(key in err, err)

@@ -151,14 +151,18 @@ refused("no.ck: cannot open, ", *words, "--restart", "no.ck")
 json.dump(scene, open("s.json", "w"))
 box("m.msh", 4, 4, 8, 0.0101)
 refused("another mesh")
-# until steady: from any of its looks on, to the same bytes; squeezed elements get other masses on the way
+# until steady: from any of its looks on, to the same bytes; squeezed elements get other masses on the way, and a load that comes at once a shorter step
 steady = {"until": "steady", "duration": 10, "gravity": [0, 0, -3],
           "forces": [{"nodes": "box:-1,-1,0.0799:1,1,1", "force": [0.03, 0.01, 0], "curve": {"smooth": [0, 0.5]}}]}
 json.dump(steady, open("s.json", "w"))
 for arithmetic in ("float32", "float64"):
     words = ["--arithmetic", arithmetic, "--fields", "solid,internal_forces"]
-    run("whole.h5", *words, "--checkpoint", "new.ck", "--checkpoint-every", 1)
+    if arithmetic == "float64":
+        steady["forces"][0] = {"nodes": "box:-1,-1,0.0799:1,1,1", "force": [2, 0.5, -2]}
+        json.dump(steady, open("s.json", "w"))
+    said = run("whole.h5", *words, "--checkpoint", "new.ck", "--checkpoint-every", 1)
     whole = open("new.ck", "rb").read()
+    check(("the step was halved" in said) == (arithmetic == "float64"), said)
     states = [found.start() for found in re.finditer(rb"state\0\0\0", whole)]
     check(len(states) >= 2, "states", len(states))
     for share in (0.2, 0.55, 0.95):  # in the middle of a state, at least one before it is whole

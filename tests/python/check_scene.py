@@ -219,6 +219,17 @@ def frames():
     small(ends[1][1], 5e-4, "energy of a free body")
     small(ends[1][2], 5e-3, "angular momentum, by differences of frames")
     assert 3 < ends[0][0] / ends[1][0] < 5, ends
+    # damped by alpha M: the whole motion loses speed, that of the frame like that of the modes
+    a = 3.0
+    f = simulate("free.h5", dict(scene, damping={"alpha": a}))
+    x, t = np.array([full.world(f, i) for i in range(len(f["times"]))]), f["times"][:, None]
+    centre, lost = np.array([(full.m @ p).sum(0) / mass for p in x]), -np.expm1(-a * t) / a
+    want = centre[0] + v0 * lost + np.array([0, 0, -9.81]) * (t - lost) / a
+    y, e = x - centre[:, None], f["energy"]
+    moments = np.array([np.cross(y[i], full.m @ (y[i + 1] - y[i - 1]) / h2).sum(0) * np.exp(a * f["times"][i]) for i in range(1, len(x) - 1)])
+    small(np.abs(centre - want).max(), 2e-6, "damped free body, m")
+    small(np.abs(moments - moments.mean(0)).max() / np.linalg.norm(moments[0]), 5e-3, "its angular momentum")
+    small(np.ptp(e @ [1, 1, 1, -1]) / e[0].sum(), 5e-4, "its energies")
     # a free body in a frame that stands still is told of, unless the scene says so
     still = {"duration": 0, "fps": 1}
     for more, warned in (({}, True), ({"objects": [{"object": 0, "motion": "fixed"}]}, False)):
@@ -276,8 +287,8 @@ def chain():
     place("tree", [(1, -1, 0, 0, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0, 0.3, 0), (0, 1, 1.95, 0, -0.2, 1, 0, 0.5),
                    (0, 0, 0.5, 0.1, 0, 0, 0, 1.5)], "half.h5", "loose.h5")
     mass, drift = None, []
-    for step in (0.001, 0.0005):
-        scene = {"duration": 0.5, "fps": 100, "step": step, "model": "stvk",
+    for step, alpha in ((0.001, 0), (0.0005, 0), (0.0005, 2)):
+        scene = {"duration": 0.5, "fps": 100, "step": step, "model": "stvk", "damping": {"alpha": alpha},
                  "newton": {"iterations": 60, "tolerance": 1e-11},
                  "objects": [{"object": 0, "motion": "free", "velocity": [1, 0, 0],
                               "angular_velocity": [0, 0.5, 2]}]}
@@ -292,10 +303,14 @@ def chain():
                 x = x @ f["frames"][i, o][:, :3].T + f["frames"][i, o][:, 3]
                 sum_, total = sum_ + (s.m @ x).sum(0), total + s.m.sum()
             centre.append(sum_ / total)
-        bend = np.diff(np.array(centre), n=2, axis=0) / f["times"][1] ** 2
+        centre, h = np.array(centre), f["times"][1]
+        bend = np.diff(centre, n=2, axis=0) / h ** 2 + alpha * (centre[2:] - centre[:-2]) / (2 * h)
         e = f["energy"]
-        drift.append((np.abs(bend).max(), np.ptp(e[:, 0] + e[:, 1]) / e[0].sum()))
-    print("free tree: acceleration of the centre of mass, energy:", drift)
+        drift.append((np.abs(bend).max(), np.ptp(e @ [1, 1, 1, 0]) / e[0].sum()))
+    assert (e[-1, 0] + e[-1, 1]) < 1.05 * np.exp(-2 * 2 * 0.5) * e[0].sum(), e
+    print("free tree: acceleration of the centre of mass, energy; damped:", drift)
+    small(drift[2][0], 1e-2, "free tree, damped: acceleration of its centre of mass less that of damping, m/s^2")
+    small(drift[2][1], 1e-3, "free tree, damped: energy")
     small(drift[1][0], 1e-2, "free tree: acceleration of its centre of mass, m/s^2")
     small(drift[1][1], 1e-3, "free tree: energy")
     assert drift[1][0] < 0.4 * drift[0][0], drift

@@ -95,7 +95,7 @@ done:
     return status;
 }
 
-/* The head of a trajectory: times, and how the file came to be. */
+/* The head of a trajectory: times, how far to trust it, and how the file came to be. */
 static modal_status make_head(modal_snapshots_contents *c, modal_trajectory *q, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -103,9 +103,11 @@ static modal_status make_head(modal_snapshots_contents *c, modal_trajectory *q, 
     q->n_objects = 1;
     q->n_frames = c->n_snapshots;
     q->times = c->times;
+    q->quality = c->quality;
     q->provenance = c->provenance;
     q->n_provenance = c->n_provenance;
     c->times = NULL;
+    c->quality = NULL;
     c->provenance = NULL;
     c->n_provenance = 0;
 done:

@@ -106,6 +106,17 @@ static modal_status judge_trajectory(const char *path, modal_findings *findings,
     return status;
 }
 
+/* The verdict where the file has measures. */
+static modal_status judge_snapshots(const char *path, modal_findings *findings, json_t **quality, modal_error *err)
+{
+    json_t *info = NULL;
+    (void)findings;
+    const modal_status status = modalinfo_describe_snapshots(path, &info, err);
+    if (status == MODAL_OK) *quality = json_incref(json_object_get(info, "quality"));
+    json_decref(info);
+    return status;
+}
+
 enum { KIND_BASIS, KIND_TRAJECTORY, KIND_SEQUENCE, KIND_OUTPUT, KIND_SNAPSHOTS, KIND_TEXTURES, KIND_OCTREE, KIND_SHARES, KINDS };
 
 static const kind kinds[KINDS] = {
@@ -113,7 +124,7 @@ static const kind kinds[KINDS] = {
     [KIND_TRAJECTORY] = {"trajectory", modalinfo_describe_trajectory, modal_trajectory_check, judge_trajectory},
     [KIND_SEQUENCE] = {"sequence", modalinfo_describe_sequence, modal_sequence_check, NULL},
     [KIND_OUTPUT] = {"output", modalinfo_describe_output, modalinfo_check_output, NULL},
-    [KIND_SNAPSHOTS] = {"snapshots", modalinfo_describe_snapshots, modal_snapshots_check, NULL},
+    [KIND_SNAPSHOTS] = {"snapshots", modalinfo_describe_snapshots, modal_snapshots_check, judge_snapshots},
     [KIND_TEXTURES] = {"textures", modalinfo_describe_textures, modal_textures_check, NULL},
     [KIND_OCTREE] = {"octree", modalinfo_describe_octree, modal_octree_check, NULL},
     [KIND_SHARES] = {"shares", modalinfo_describe_shares, modalinfo_check_shares, NULL},
@@ -202,7 +213,7 @@ static void print_line(FILE *to, const char *path, const char *text)
     fputc('\n', to);
 }
 
-/* quality: of a trajectory that keeps all rules, or NULL. */
+/* quality: of a trajectory or snapshots that keep all rules, or NULL. */
 static void print_verdict(FILE *to, const char *path, const kind *k, const json_t *quality)
 {
     const char *verdict = quality ? json_string_value(json_object_get(quality, "verdict")) : modal_verdicts[MODAL_SOUND];

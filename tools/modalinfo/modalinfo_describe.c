@@ -393,6 +393,11 @@ modal_status modalinfo_describe_snapshots(const char *path, json_t **info, modal
     set(object, "probe_names", modal_json_string(c.probe_names ? c.probe_names : ""));
     set_integer(object, "elements", c.solid.mesh.n_elements);
     if (c.has_solid) set(object, "solid", describe_moved(&c.solid));
+    if (c.quality && c.times) {
+        modal_quality_judgement judgement = {0};
+        for (int64_t i = 0; i < c.n_snapshots; i++) modal_quality_judge(&judgement, i, c.times[i], &c.quality[i]);
+        set(object, "quality", tool_quality_json(&judgement));
+    }
     set(object, "provenance", provenance(c.provenance, c.n_provenance));
     modal_snapshots_contents_free(&c);
     *info = object;

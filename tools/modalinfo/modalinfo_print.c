@@ -208,6 +208,17 @@ static void print_times(FILE *to, const json_t *info)
                 : " on average (not evenly spaced)");
 }
 
+static void print_quality(FILE *to, const json_t *info)
+{
+    const json_t *quality = json_object_get(info, "quality");
+    size_t i;
+    json_t *one;
+    if (!quality) return;
+    put(to, "quality", quality, "verdict");
+    json_array_foreach (json_object_get(quality, "measures"), i, one) put(to, i ? "" : "  at worst", one, "text");
+    if (json_object_get(quality, "missing")) put(to, "  missing", quality, "missing");
+}
+
 static void print_trajectory(FILE *to, const json_t *info)
 {
     enum { MOST_OBJECTS = 8 }; /* a crowd's ranges are for --json */
@@ -245,11 +256,7 @@ static void print_trajectory(FILE *to, const json_t *info)
             worst = fmax(worst, json_number_value(range));
         fprintf(to, "%-22serror at most %.3g\n", "rebased", worst);
     }
-    const json_t *quality = json_object_get(info, "quality");
-    put(to, "quality", quality, "verdict");
-    json_array_foreach (json_object_get(quality, "measures"), i, range)
-        put(to, i ? "" : "  at worst", range, "text");
-    if (json_object_get(quality, "missing")) put(to, "  missing", quality, "missing");
+    print_quality(to, info);
     json_array_foreach (objects, i, ranges) {
         if (i == MOST_OBJECTS) {
             fprintf(to, "\n%zu more objects: see --json\n", json_array_size(objects) - i);
@@ -372,6 +379,7 @@ void modalinfo_print(FILE *to, const json_t *info)
             fprintf(to, "%-22s%s\n", i == 0 ? "also" : "", json_string_value(field));
         if (integer(info, "probes") > 0) fprintf(to, "%-22s%lld\n", "probes", integer(info, "probes"));
         if (json_object_get(info, "solid")) print_moved(to, json_object_get(info, "solid"));
+        print_quality(to, info);
     } else if (strcmp(type, "mesh") == 0 || strcmp(type, "surface") == 0) {
         modalinfo_print_mesh(to, info);
     } else if (strcmp(type, "output") == 0) {

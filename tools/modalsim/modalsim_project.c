@@ -149,10 +149,11 @@ modal_status modalsim_project(tool *t, const modalsim_request *r, tool_output *o
     j.errors = NULL; /* the writer's */
     MODAL_TRY(modalsim_writer_begin(&writer, &j.basis, j.contents.n_snapshots, MODALSIM_QUALITY, 1, files, "cpu", err));
     for (int64_t i = 0; i < j.contents.n_snapshots; i++) {
-        modal_quality quality = modal_quality_none();
+        modal_quality quality = j.contents.quality ? j.contents.quality[i] : modal_quality_none(); /* the solid's own verdict stays */
         const double *e = writer.head.projection_errors + 4 * i;
         quality.projected = e[0] / w.whole; /* a frame that hardly moves yet is not judged by itself */
         quality.projected_object = 0;
+        quality.projected_node = e[2] / w.most;
         quality.not_judged = 0; /* the solid's own motion is what it is held to */
         MODAL_TRY(modal_trajectory_out_row(writer.out, j.contents.times[i], j.q + i * j.projection.r, NULL, NULL, &quality, err));
     }

@@ -7,6 +7,7 @@
 #include "formats/h5/h5_util.h"
 #include "tools/common/commit.h"
 #include "tools/common/files.h"
+#include "tools/common/quality.h"
 #include "tools/modaltled/modaltled.h"
 
 static const tool_option options[] = {
@@ -25,6 +26,8 @@ static const tool_option options[] = {
      TOOL_FIRST},
     {"probes", 0, "FILE.csv", NULL, "Displacement, velocity and force of every probe and body at every step, a line a step.", TOOL_WRITES},
     {"unsafe-step", 0, NULL, NULL, "Take a step above the critical one.", 0},
+    {"require-sound", 0, NULL, NULL,
+     "Exit with code 5 unless the motion is sound by its own measures (formats/trajectory.md). The frames are written in any case.", 0},
     {"keep-partial", 0, NULL, NULL, "When the motion fails or a signal comes, write the frames up to there.", 0},
     {"checkpoint", 0, "FILE", NULL, "Keep there all that the run needs to go on.", TOOL_WRITES},
     {"checkpoint-every", 0, "N", "20", "Frames between checkpoints; until steady looks at the error, of some 40 steps each.", 0},
@@ -102,6 +105,7 @@ static modal_status read_request(tool *t, modaltled_request *r, modal_error *err
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--arithmetic: must be float32 or float64, %s", arithmetic);
     MODAL_TRY(read_fields(tool_value(a, "fields"), r->fields, err));
     r->unsafe_step = tool_count(a, "unsafe-step") > 0;
+    r->require_sound = tool_count(a, "require-sound") > 0;
     r->keep_partial = tool_count(a, "keep-partial") > 0;
     r->force = tool_count(a, "force") > 0;
     r->checkpoint_path = tool_value(a, "checkpoint");
@@ -141,6 +145,7 @@ int main(int argc, char **argv)
     modaltled_case c = {0};
     modaltled_outputs outputs = {0};
     int64_t n_written = 0;
+    modal_quality_judgement quality = {0};
 
     MODAL_TRY(read_request(&t, &r, &err));
     MODAL_TRY(tool_output_begin(&outputs.snapshots, r.snapshots_path, r.force, &err));
@@ -152,7 +157,7 @@ int main(int argc, char **argv)
     if (strcmp(tool_value(&t.arguments, "backend"), "auto") == 0)
         tool_note(&t, "back end: %s, %s", r.device.name, r.device.hardware);
     if (r.keep_partial || r.checkpoint_path) tool_signals_hold();
-    ran = modaltled_run(&t, &r, &c, &outputs, &n_written, &err);
+    ran = modaltled_run(&t, &r, &c, &outputs, &n_written, &quality, &err);
     const int keeps = ran == MODAL_OK || (r.keep_partial && n_written > 0 &&
                                           (ran == MODAL_ERROR_NOT_CONVERGED || ran == MODAL_ERROR_INTERRUPTED));
     if (keeps) {
@@ -161,6 +166,8 @@ int main(int argc, char **argv)
         tool_stage(&t, "sync", tool_seconds() - start, -1);
         if (ran != MODAL_OK && status != MODAL_OK) tool_warn(&t, "the frames that are done could not be kept: %s", later.message);
         if (status == MODAL_OK) tool_note(&t, "%s: %lld frames", r.snapshots_path, (long long)n_written);
+        if (status == MODAL_OK) tool_quality_say(&t, &quality);
+        if (status == MODAL_OK && ran == MODAL_OK && r.require_sound) status = tool_require_sound(&quality, r.snapshots_path, &err);
     }
     if (ran != MODAL_OK) status = ran;
 done:

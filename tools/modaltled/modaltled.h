@@ -5,6 +5,7 @@
 
 #include "kernels/device_list.h"
 #include "kernels/registry.h"
+#include "lib/model/quality.h"
 #include "lib/tled/contacts.h"
 #include "lib/tled/critical.h"
 #include "lib/tled/motion.h"
@@ -21,7 +22,7 @@ typedef struct modaltled_request {
     int64_t checkpoint_every;                   /* frames */
     modal_tled_precision precision;
     int fields[MODALTLED_FIELDS]; /* 1: is written */
-    int unsafe_step, keep_partial, force;
+    int unsafe_step, require_sound, keep_partial, force;
     modal_device device, devices[MODAL_DEVICE_LIST]; /* devices: those of --backend, `device` the first */
     int n_devices;
 } modaltled_request;
@@ -55,8 +56,8 @@ void modaltled_case_free(modaltled_case *c);
 
 /* modaltled_run.c */
 /* Moves the solid, writes every frame into the snapshots. After MODAL_ERROR_NOT_CONVERGED and MODAL_ERROR_INTERRUPTED the file is
- * whole, with *n_written frames. */
+ * whole, with *n_written frames, whose verdict is *quality. */
 modal_status modaltled_run(tool *t, const modaltled_request *r, modaltled_case *c, modaltled_outputs *outputs,
-                           int64_t *n_written, modal_error *err);
+                           int64_t *n_written, modal_quality_judgement *quality, modal_error *err);
 
 #endif

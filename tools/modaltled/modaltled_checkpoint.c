@@ -11,13 +11,13 @@
 
 /* What of a run is not the motion's; doubles and 64-bit numbers only, so that there are no gaps. */
 typedef struct run_head {
-    double worst_balance, largest_energy, largest_square;
+    double worst_balance, largest_energy, largest_internal, largest_square;
     int64_t next;
     modal_tled_followed follow;
 } run_head;
 
 /* The arrays of a frame, in the order of the file. */
-enum { FRAME = 9 };
+enum { FRAME = 10 };
 
 static void pieces_of(const run *w, const modal_snapshot *f, modal_solid_piece all[FRAME])
 {
@@ -27,7 +27,7 @@ static void pieces_of(const run *w, const modal_snapshot *f, modal_solid_piece a
         {&f->time, 8}, {f->displacements, field}, {f->velocities, fields[MODALTLED_VELOCITIES] ? field : 0},
         {f->forces, fields[MODALTLED_FORCES] ? field : 0}, {f->energies, fields[MODALTLED_ENERGY] ? 8 * MODAL_TLED_ENERGIES : 0},
         {f->parts, fields[MODALTLED_ENERGY] ? 8 * MODAL_TLED_PARTS : 0}, {f->probe_displacements, probes},
-        {f->probe_reactions, probes}, {f->probe_velocities, probes}};
+        {f->probe_reactions, probes}, {f->probe_velocities, probes}, {f->quality, sizeof *f->quality}};
     memcpy(all, list, sizeof list);
 }
 
@@ -100,7 +100,7 @@ static modal_status new_reading(reading *r, run *w, int64_t frame_bytes, modal_e
     pieces_of(w, &r->frame, all);
     at[0] = r->values;
     for (int k = 1; k < FRAME; k++) at[k] = at[k - 1] + all[k - 1].length / 8;
-    r->frame = (modal_snapshot){0, at[1], at[2], at[3], at[4], at[5], at[6], at[7], at[8]};
+    r->frame = (modal_snapshot){0, at[1], at[2], at[3], at[4], at[5], at[6], at[7], at[8], (const modal_quality *)at[9]};
     return MODAL_OK;
 }
 
@@ -135,7 +135,8 @@ static modal_status restart(run *w, const modal_solid_inputs *inputs, modal_erro
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: %lld frames, and a state of %lld", w->r->restart_path,
                    (long long)modal_snapshots_out_count(w->out), (long long)head.next);
     MODAL_TRY(modal_tled_motion_load(w->motion, (const char *)w->state + sizeof head, err));
-    w->worst_balance = head.worst_balance, w->largest_energy = head.largest_energy, w->largest_square = head.largest_square;
+    w->worst_balance = head.worst_balance, w->largest_energy = head.largest_energy, w->largest_internal = head.largest_internal;
+    w->largest_square = head.largest_square;
     w->follow.at = head.follow, w->first_frame = head.next;
     if (!w->c->scene.steady) MODAL_TRY(modal_tled_motion_keep(w->motion, err));
     w->first_step = modal_tled_motion_steps(w->motion);
@@ -182,7 +183,7 @@ modal_status modaltled_checkpoint_state(run *w, int64_t next, modal_error *err)
     modal_status status = MODAL_OK;
     if (!w->checkpoint) return MODAL_OK;
     MODAL_TRY(modal_tled_frames_wait(w->frames, err)); /* they stand before the state, and their thread ends with the checkpoint */
-    const run_head head = {w->worst_balance, w->largest_energy, w->largest_square, next, w->follow.at};
+    const run_head head = {w->worst_balance, w->largest_energy, w->largest_internal, w->largest_square, next, w->follow.at};
     memcpy(w->state, &head, sizeof head);
     MODAL_TRY(modal_tled_motion_save(w->motion, (char *)w->state + sizeof head, err));
     const modal_solid_piece piece = {w->state, w->state_bytes};

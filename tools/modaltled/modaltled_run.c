@@ -8,9 +8,8 @@
 #include "lib/mesh/boundary.h"
 #include "lib/tled/steady.h"
 #include "tools/common/inputs.h"
+#include "tools/common/quality.h"
 #include "tools/modaltled/modaltled_run.h"
-
-static const double OFF_BALANCE = 0.01; /* of the largest energy: what is said */
 
 static int report_progress(void *context, const char *stage, double fraction)
 {
@@ -45,9 +44,10 @@ static modal_status new_arrays(run *w, modal_error *err)
     struct {
         double **to;
         int64_t count;
-    } all[4 + MODAL_TLED_SLOTS + 3 * (MODAL_TLED_SLOTS + 1)] = {{&w->u, probes > 0 ? n : 0}, {&w->v, probes > 0 ? n : 0},
-                                                                {&w->reactions, probes > 0 ? n : 0}, {&w->own_forces, forces ? n : 0}};
-    int used = 4;
+    } all[5 + MODAL_TLED_SLOTS + 3 * (MODAL_TLED_SLOTS + 1)] = {{&w->u, probes > 0 ? n : 0}, {&w->v, probes > 0 ? n : 0},
+                                                                {&w->reactions, probes > 0 ? n : 0}, {&w->own_forces, forces ? n : 0},
+                                                                {&w->solid_u, w->r->fields[MODALTLED_ENERGY] ? 0 : n}};
+    int used = 5;
     for (int k = 0; k <= MODAL_TLED_SLOTS; k++) {
         run_probes *p = k < MODAL_TLED_SLOTS ? &w->beside[k].probes : &w->line;
         double **const arrays[] = {&p->u, &p->v, &p->f};
@@ -62,7 +62,7 @@ done:
 
 static void free_arrays(run *w)
 {
-    double **const all[] = {&w->u, &w->v, &w->reactions, &w->own_forces};
+    double **const all[] = {&w->u, &w->v, &w->reactions, &w->own_forces, &w->solid_u};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) modal_free(all[i]);
     for (int k = 0; k <= MODAL_TLED_SLOTS; k++) {
         run_probes *p = k < MODAL_TLED_SLOTS ? &w->beside[k].probes : &w->line;
@@ -85,6 +85,7 @@ static modal_status open_file(run *w, const char *path, modal_error *err)
                                  .forces = w->r->fields[MODALTLED_FORCES],
                                  .n_energies = w->r->fields[MODALTLED_ENERGY] ? MODAL_TLED_ENERGIES : 0,
                                  .n_parts = w->r->fields[MODALTLED_ENERGY] ? MODAL_TLED_PARTS : 0,
+                                 .quality = 1,
                                  .n_probes = w->n_probes,
                                  .probe_names = w->probe_names,
                                  .n_provenance = w->n_provenance,
@@ -113,7 +114,7 @@ static modal_status check_room(const run *w, modal_error *err)
     const int steady = w->c->scene.steady, *fields = w->r->fields;
     const double frames = steady ? 2 : (double)w->c->n_frames, number = w->r->precision == MODAL_TLED_FLOAT32 ? 4 : 8;
     const double field = 3 * (double)w->c->model.solid.n_nodes * (1 + fields[MODALTLED_VELOCITIES] + fields[MODALTLED_FORCES]);
-    const double others = 8 * (1 + (fields[MODALTLED_ENERGY] ? MODAL_TLED_ENERGIES + MODAL_TLED_PARTS : 0) + 9 * (double)w->n_probes);
+    const double others = 8 * (1 + MODAL_QUALITY_NUMBERS + (fields[MODALTLED_ENERGY] ? MODAL_TLED_ENERGIES + MODAL_TLED_PARTS : 0) + 9 * (double)w->n_probes);
     const double states = steady ? 1 : floor(frames / (double)w->r->checkpoint_every);
     return tool_output_check_room(w->r->snapshots_path, frames * (number * field + others), w->r->checkpoint_path,
                                   frames * (8 * field + others) + states * (double)modal_tled_motion_save_bytes(w->motion), err);
@@ -145,13 +146,30 @@ static int64_t steps_at(const run *w, int64_t f)
     return done + (way > 0 ? (int64_t)rint(way / modal_tled_motion_step(w->motion)) : 0);
 }
 
+/* How far a frame may be trusted. Without energies the elements are measured here, beside the steps. */
+static modal_quality measure(run *w, const modal_tled_frame *f)
+{
+    const run_frame *b = &w->beside[f->slot];
+    const int energy = w->r->fields[MODALTLED_ENERGY];
+    const modal_tled_model *model = &w->c->model;
+    modal_tled_gauge gauge = {.time = f->time, .u = f->u, .energies = energy ? b->energies : NULL, .sums = b->measures.sums,
+                              .largest = b->largest, .largest_internal = b->largest_internal, .added_kinetic = b->measures.added_kinetic};
+    if (!energy) {
+        for (int64_t i = 0; i < model->solid.n_nodes; i++)
+            memcpy(w->solid_u + 3 * i, f->u + 3 * (int64_t)model->node_from[i], 3 * sizeof(double));
+        modal_tled_ratios_at(&w->c->forces, w->solid_u, &gauge.sums);
+    }
+    return modal_tled_quality_of(&w->quality, &gauge);
+}
+
 /* In the frames' thread: into the file and the checkpoint. */
 static modal_status write_frame(void *context, const modal_tled_frame *f, modal_error *err)
 {
     modal_status status = MODAL_OK;
     run *w = context;
     const run_frame *b = &w->beside[f->slot];
-    const modal_snapshot frame = {f->time, f->u, f->velocity, b->forces, b->energies, b->parts, b->probes.u, b->probes.f, b->probes.v};
+    const modal_quality quality = measure(w, f);
+    const modal_snapshot frame = {f->time, f->u, f->velocity, b->forces, b->energies, b->parts, b->probes.u, b->probes.f, b->probes.v, &quality};
     for (int64_t i = 0; i < w->c->model.solid.n_nodes; i++) {
         const double *u = f->u + 3 * i;
         w->largest_square = fmax(w->largest_square, u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
@@ -176,9 +194,11 @@ static modal_status make_frame(run *w, modal_error *err)
     run_frame *b = &w->beside[slot];
     if (fields[MODALTLED_ENERGY] || fields[MODALTLED_FORCES] || w->n_probes > 0) MODAL_TRY(modal_tled_motion_state(w->motion, w->u, w->v, err));
     if (fields[MODALTLED_ENERGY]) {
-        MODAL_TRY(modal_tled_motion_energy(w->motion, &w->c->forces, b->energies, b->parts, err));
+        MODAL_TRY(modal_tled_motion_energy(w->motion, &w->c->forces, b->energies, b->parts, &b->measures, err));
         for (int k = 0; k < MODAL_TLED_BALANCE; k++) w->largest_energy = fmax(w->largest_energy, fabs(b->energies[k]));
         w->worst_balance = fmax(w->worst_balance, fabs(b->energies[MODAL_TLED_BALANCE]));
+        w->largest_internal = fmax(w->largest_internal, b->energies[MODAL_TLED_INTERNAL]);
+        b->largest = w->largest_energy, b->largest_internal = w->largest_internal;
     }
     if (fields[MODALTLED_FORCES]) {
         MODAL_TRY(modal_tled_forces_at(&w->c->forces, modal_tled_motion_own(w->motion), w->own_forces, err));
@@ -192,13 +212,15 @@ done:
 }
 
 /* What ended the motion, with what to do. */
-static void explain(const run *w, int64_t element, modal_error *err)
+static void explain(const run *w, int64_t element, int64_t halvings, modal_error *err)
 {
-    /* until steady the step is not the user's */
-    const char *advice = w->c->scene.steady ? "; try loads that rise more slowly, smaller loads, or a finer mesh there"
-                                            : "; try a smaller step, smoother or smaller loads, or a finer mesh there";
+    char advice[160];
     const size_t length = strlen(err->message);
     if (err->status != MODAL_ERROR_NOT_CONVERGED) return;
+    if (!w->c->scene.steady) snprintf(advice, sizeof advice, "; try a smaller step, smoother or smaller loads, or a finer mesh there");
+    else /* the step is not the user's */
+        snprintf(advice, sizeof advice, ", after the step was halved %lld times; try loads that rise more slowly, smaller loads, or a finer mesh there",
+                 (long long)halvings);
     if (length + strlen(advice) < sizeof err->message) memcpy(err->message + length, advice, strlen(advice) + 1);
     if (element >= 0) modal_error_context(err, "element %lld", (long long)w->c->solid.mesh.element_tags[element]);
     modal_error_context(err, "%s", w->r->scene_path);
@@ -226,13 +248,16 @@ static modal_status relax(run *w, modal_error *err)
                                              w->first_frame > 0 ? (const char *)w->state + w->state_bytes - w->steady_bytes : NULL};
     if (w->first_frame == 0) MODAL_TRY(make_frame(w, err));
     status = modal_tled_steady_run(w->motion, &w->c->model, &w->c->forces, &plan, &progress, &element, &r, err);
+    json_object_set_new(w->t->report, "steady",
+                        json_pack("{s:b, s:I, s:f, s:f, s:f, s:I, s:I}", "converged", (int)r.converged, "steps", (json_int_t)r.steps, "error_m",
+                                  r.error, "radius", r.radius, "lowest", r.lowest, "remassed", (json_int_t)r.remassed, "halvings",
+                                  (json_int_t)r.shrunk));
+    if (status == MODAL_OK && r.shrunk > 0)
+        tool_note(w->t, "elements were inverted on the way: the step was halved %lld time%s", (long long)r.shrunk, r.shrunk == 1 ? "" : "s");
     if (status != MODAL_OK) {
-        explain(w, element, err);
+        explain(w, element, r.shrunk, err);
         goto done;
     }
-    json_object_set_new(w->t->report, "steady",
-                        json_pack("{s:b, s:I, s:f, s:f, s:f, s:i}", "converged", r.converged, "steps", (json_int_t)r.steps, "error_m",
-                                  r.error, "radius", r.radius, "lowest", r.lowest, "remassed", r.remassed));
     w->compute_seconds += tool_seconds() - start;
     MODAL_TRY(make_frame(w, err));
     MODAL_TRY(modal_tled_frames_wait(w->frames, err));
@@ -275,7 +300,7 @@ static modal_status move(run *w, modal_error *err)
         if (status == MODAL_OK && !last) status = make_frame(w, err);
         if (status != MODAL_OK) {
             if (status == MODAL_ERROR_INTERRUPTED) keep_state(w, f);
-            explain(w, element, err);
+            explain(w, element, 0, err);
             goto done;
         }
         if (!last && (f + 1) % w->r->checkpoint_every == 0) MODAL_TRY(modaltled_checkpoint_state(w, f + 1, err));
@@ -310,7 +335,7 @@ static void report(run *w)
 }
 
 modal_status modaltled_run(tool *t, const modaltled_request *r, modaltled_case *c, modaltled_outputs *outputs,
-                           int64_t *n_written, modal_error *err)
+                           int64_t *n_written, modal_quality_judgement *quality, modal_error *err)
 {
     modal_status status = MODAL_OK;
     run w = {.t = t, .r = r, .c = c, .outputs = outputs};
@@ -321,8 +346,9 @@ modal_status modaltled_run(tool *t, const modaltled_request *r, modaltled_case *
     MODAL_TRY(modaltled_probes_name(&w, err));
     MODAL_TRY(new_arrays(&w, err));
     MODAL_TRY(open_file(&w, outputs->snapshots.temporary, err));
+    MODAL_TRY(modal_tled_quality_new(&c->model, &c->scene, &w.quality, err));
     const modal_tled_motion_options options = {r->precision, c->step, r->fields[MODALTLED_ENERGY], w.n_probes > 0,
-                                              !c->scene.steady, r->devices, r->n_devices, c->scene.steady ? 1 : 0};
+                                              1, r->devices, r->n_devices, c->scene.steady ? 1 : 0};
     if (c->scene.steady) {
         MODAL_TRY(modal_alloc_zero(&rest, c->model.solid.n_nodes, 3 * sizeof *rest, "displacements", err));
         MODAL_TRY(modal_tled_steady_masses(&c->model, &c->forces, rest, err));
@@ -339,12 +365,11 @@ modal_status modaltled_run(tool *t, const modaltled_request *r, modaltled_case *
     status = c->scene.steady ? relax(&w, err) : move(&w, err);
     /* what ended the motion wins over an error of frames before it */
     const modal_status left = modal_tled_frames_wait(w.frames, status == MODAL_OK ? err : &later);
-    if (status == MODAL_OK && (status = left) != MODAL_OK) explain(&w, -1, err);
+    if (status == MODAL_OK && (status = left) != MODAL_OK) explain(&w, -1, 0, err);
     report(&w);
-    if (status == MODAL_OK && !c->scene.steady && w.worst_balance > OFF_BALANCE * w.largest_energy)
-        tool_warn(t, "the balance of energies is off by %.3g of the largest: a smaller step shows by how much the motion is",
-                  w.worst_balance / w.largest_energy);
     *n_written = modal_snapshots_out_count(w.out);
+    *quality = *modal_snapshots_out_quality(w.out);
+    json_object_set_new(t->report, "quality", tool_quality_json(quality));
 done:
     modal_tled_frames_delete(w.frames);
     later = (modal_error){0};
@@ -357,6 +382,7 @@ done:
     const modal_status told = modaltled_probes_end(&w, keeps, status == MODAL_OK ? err : &later);
     if (status == MODAL_OK) status = told;
     modal_tled_motion_delete(w.motion);
+    modal_tled_quality_free(&w.quality);
     free_arrays(&w);
     modal_free(&rest);
     modal_free(&w.probe_names);

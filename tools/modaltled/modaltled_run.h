@@ -9,6 +9,7 @@
 #include "formats/snapshots/snapshots_out.h"
 #include "lib/tled/follow.h"
 #include "lib/tled/frames.h"
+#include "lib/tled/quality.h"
 #include "tools/modaltled/modaltled.h"
 
 /* Displacements, velocities and forces of all probes: [n_probes, 3] each. */
@@ -19,6 +20,8 @@ typedef struct run_probes {
 /* What a frame has beside u and velocities; those that are not asked for are NULL. */
 typedef struct run_frame {
     double energies[MODAL_TLED_ENERGIES], parts[MODAL_TLED_PARTS];
+    modal_tled_measures measures;
+    double largest, largest_internal; /* J, of energies up to this frame */
     double *forces;
     run_probes probes;
 } run_frame;
@@ -36,7 +39,9 @@ typedef struct run {
     modal_tled_frames *frames;
     run_frame beside[MODAL_TLED_SLOTS];
     double *u, *v, *own_forces, *reactions; /* of the state at hand; u, v and reactions where there are probes */
-    double worst_balance, largest_energy;
+    double worst_balance, largest_energy, largest_internal;
+    modal_tled_quality quality;
+    double *solid_u; /* [n_nodes, 3] of a frame in the solid's order, where energies do not measure it; of the frames' thread */
     modal_tled_follow follow;
     int32_t n_probes;
     char *probe_names;

@@ -234,6 +234,20 @@ static void warn_of_elements(tool *t, const modaltled_request *r, const modaltle
         tool_warn(t, "%s: nodal_pressure: means nothing without tetrahedra, true", r->scene_path);
 }
 
+/* Linear tetrahedra cannot bend or shear without changing their volume, which such materials resist. */
+static void warn_of_locking(tool *t, const modaltled_case *c)
+{
+    const modal_volume_mesh *mesh = &c->solid.mesh;
+    for (int32_t m = 0; m < mesh->n_materials && !c->scene.nodal_pressure; m++) {
+        int64_t n = 0;
+        if (mesh->materials[m].poisson < MODAL_QUALITY_LOCKS) continue;
+        for (int64_t e = 0; e < mesh->n_elements; e++) n += mesh->element_material[e] == m && mesh->element_type[e] == MODAL_ELEMENT_TET4;
+        if (n > 0)
+            tool_warn(t, "material \"%s\": linear tetrahedra are much too stiff near nu = 0.5, with \"nodal_pressure\": true and hexahedra are not, %g",
+                      mesh->materials[m].name, mesh->materials[m].poisson);
+    }
+}
+
 /* Nodes of actions and bodies. */
 static modal_status find_all_nodes(const modaltled_request *r, modaltled_case *c, modal_error *err)
 {
@@ -286,6 +300,7 @@ modal_status modaltled_read(tool *t, const modaltled_request *r, modaltled_case 
     if (status == MODAL_OK) status = modal_tled_contacts_new(&c->scene, c->touching, &c->model, err);
     if (status == MODAL_OK) {
         warn_of_elements(t, r, c);
+        warn_of_locking(t, c);
         warn_of_overlaps(t, r, c);
         MODAL_TRY(warn_of_held(t, r, c, err));
     } else if (line > 0) {

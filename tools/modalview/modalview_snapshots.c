@@ -257,7 +257,9 @@ static modal_status give(job *j, int r, const modal_surface_mesh *surface, modal
     trajectory->n_frames = j->n_frames;
     trajectory->mode_offsets[1] = r;
     trajectory->times = j->contents.times;
+    trajectory->quality = j->contents.quality;
     j->contents.times = NULL;
+    j->contents.quality = NULL;
     for (int64_t f = 0; f < j->n_frames; f++) memcpy(trajectory->q + f * r, j->q + f * WIDTH, (size_t)r * sizeof *trajectory->q);
 done:
     return status;

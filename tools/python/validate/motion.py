@@ -77,8 +77,12 @@ def check_trajectory(file):
 LIMITS = {"energy_balance": (0.05, 0.5), "step_error": (0.05, 0.25), "step_drift": (0.1, np.inf),
           "newton_residual": (1e-4, 1e-1),
           "least_jacobian": (0.6, 0), "residual": (0.1, 1),
-          "load_left_out": (0.025, np.inf), "rotation": (10, 90), "strain": (0.05, 1), "projected": (0.05, 0.5)}
-COUNTED = {f"{name}_object" for name in ("least_jacobian", "residual", "load_left_out", "rotation", "strain", "projected")} | {"least_jacobian_element", "not_judged"}
+          "load_left_out": (0.025, np.inf), "rotation": (10, 90), "strain": (0.05, 1), "projected": (0.05, 0.5),
+          "projected_node": (0.05, 0.5), "min_volume_ratio": (0.4, 0.05), "max_volume_ratio": (3, np.inf), "bad_elements": (0.2, np.inf),
+          "hourglass": (0.1, np.inf), "locking": (0.1, np.inf), "added_kinetic": (0.03, 0.5), "penetration": (0.05, 0.3)}
+LOW = {"least_jacobian", "min_volume_ratio"}  # the small values are the bad ones, and may be negative
+COUNTED = {f"{name}_object" for name in ("least_jacobian", "residual", "load_left_out", "rotation", "strain", "projected")} | \
+    {f"{name}_element" for name in ("least_jacobian", "min_volume_ratio", "max_volume_ratio")} | {"not_judged"}
 
 
 def check_quality(file, n_frames, n_objects):
@@ -92,14 +96,14 @@ def check_quality(file, n_frames, n_objects):
     names = text.split(" ")
     if not file.must(len(names) == values.shape[1] and all(names), "/@quality_columns", f"are not {values.shape[1]} names"):
         return
-    known = [name for name in names if name in LIMITS or name in COUNTED or name == "halvings"]
+    known = [name for name in names if name in LIMITS or name in COUNTED or name in ("halvings", "added_mass")]
     if not file.must(len(set(known)) == len(known), "/@quality_columns", "has a name twice"):
         return
     for name in known:
         column = values[:, names.index(name)]
         column = column[~np.isnan(column)]
         file.must(not np.isinf(column).any(), "/quality", f"{name}: infinite")
-        if name != "least_jacobian":
+        if name not in LOW:
             file.must((column >= 0).all(), "/quality", f"{name}: negative")
         if name in COUNTED:
             file.must((column == np.floor(column)).all(), "/quality", f"{name}: not a whole number")
@@ -109,8 +113,8 @@ def check_quality(file, n_frames, n_objects):
             file.unjudged = len(column) < len(values) or bool(column.any())
         if name in LIMITS and column.size:
             doubtful, wrong = LIMITS[name]
-            worst = column.min() if name == "least_jacobian" else column.max()
-            past = (worst < doubtful, worst <= wrong) if name == "least_jacobian" else (worst > doubtful, worst > wrong)
+            worst = column.min() if name in LOW else column.max()
+            past = (worst < doubtful, worst <= wrong) if name in LOW else (worst > doubtful, worst > wrong)
             file.must(not past[1], "/quality", f"wrong: {name} is {worst:.3g}")
             if past[0]:
                 file.doubts.append(f"{name} is {worst:.3g}")
@@ -181,6 +185,8 @@ def check_snapshots(file):
             parts = file.array("/energy_parts", "f64", (len(u), 2))
             file.must(energy is not None, "/energy_parts", "there is no /energy")
             file.must(parts is None or (parts[:, 0] >= 0).all(), "/energy_parts", "hourglass control stores less than nothing")
+        if "modal_quality" in file.extensions:
+            check_quality(file, len(u), None)
         if file.has("/probes"):
             names = file.text("/probes", "names")
             probes = file.array("/probes/displacements", "f64", (len(u), None, 3))
