@@ -52,7 +52,7 @@ static modal_verdict verdict_of(const modal_quality_measure *m, double value)
 static unsigned missing_of(const modal_quality *row)
 {
     const double bits = row->not_judged; /* another sum than of these is not known either */
-    return bits >= 0 && bits <= 7 && bits == (double)(unsigned)bits ? (unsigned)bits : MODAL_MISSING_ALL;
+    return bits >= 0 && bits <= 15 && bits == (double)(unsigned)bits ? (unsigned)bits : MODAL_MISSING_ALL;
 }
 
 modal_verdict modal_quality_verdict(const modal_quality *row, int *measure)
@@ -132,6 +132,7 @@ void modal_quality_missing_text(unsigned missing, char *text, size_t bytes)
         {MODAL_MISSING_LOADS, "what the basis leaves out of the loads was not measured; try a basis of natural modes, or --reduced-forces, of modalpack"},
         {MODAL_MISSING_FORCES, "what the basis leaves out of the elastic forces was not measured; try modalpack --left-out"},
         {MODAL_MISSING_SOLIDS, "how strongly solids are deformed was not measured; try --quality full, and modes at the nodes"},
+        {MODAL_MISSING_ENERGIES, "energies were not kept, without which hourglass control, locking and the balance are not judged; try --fields energy"},
         {MODAL_MISSING_ALL, "the file does not say what was measured; try modalsim anew"},
     };
     size_t used = 0;

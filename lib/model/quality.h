@@ -56,7 +56,8 @@ typedef enum modal_missing {
     MODAL_MISSING_LOADS = 1,  /* what the basis leaves out of loads: load_left_out */
     MODAL_MISSING_FORCES = 2, /* what it leaves out of elastic forces: residual */
     MODAL_MISSING_SOLIDS = 4, /* how strongly solids are deformed: least_jacobian, and of linear ones rotation and strain */
-    MODAL_MISSING_ALL = 8     /* nobody has said what was measured */
+    MODAL_MISSING_ENERGIES = 8, /* of a complete solid: its energies, by which hourglass control, locking and the balance are judged */
+    MODAL_MISSING_ALL = 16    /* nobody has said what was measured */
 } modal_missing;
 
 #define MODAL_QUALITY_BAD_BELOW 0.5

@@ -207,6 +207,7 @@ modal_quality modal_tled_quality_of(const modal_tled_quality *q, const modal_tle
     const modal_tled_solid *s = &q->model->solid;
     const modal_tled_sums *sums = &g->sums;
     modal_quality row = modal_quality_none();
+    row.not_judged = g->energies ? 0 : MODAL_MISSING_ENERGIES;
     row.min_volume_ratio = sums->min_ratio, row.min_volume_ratio_element = element_of(q, sums->min_element);
     row.max_volume_ratio = sums->max_ratio, row.max_volume_ratio_element = element_of(q, sums->max_element);
     row.bad_elements = (double)sums->n_bad / (double)(s->n_tetrahedra + s->n_hexahedra);

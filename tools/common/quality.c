@@ -86,11 +86,3 @@ modal_status tool_require_sound(const modal_quality_judgement *j, const char *pa
     tool_quality_summary(j, text);
     return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED, "--require-sound: %s: the motion is %s", path, text);
 }
-
-modal_status tool_require_sound(const modal_quality_judgement *j, const char *path, modal_error *err)
-{
-    char text[TOOL_QUALITY_SUMMARY];
-    if (j->verdict == MODAL_SOUND) return MODAL_OK;
-    tool_quality_summary(j, text);
-    return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED, "--require-sound: %s: the motion is %s", path, text);
-}

@@ -154,7 +154,7 @@ modal_status modalsim_project(tool *t, const modalsim_request *r, tool_output *o
         quality.projected = e[0] / w.whole; /* a frame that hardly moves yet is not judged by itself */
         quality.projected_object = 0;
         quality.projected_node = e[2] / w.most;
-        quality.not_judged = 0; /* the solid's own motion is what it is held to */
+        if (!j.contents.quality) quality.not_judged = 0; /* the solid's own motion is what it is held to */
         MODAL_TRY(modal_trajectory_out_row(writer.out, j.contents.times[i], j.q + i * j.projection.r, NULL, NULL, &quality, err));
     }
     MODAL_TRY(modalsim_writer_end(&writer, err));
