@@ -87,7 +87,7 @@ def main():
     for load in loads:
         run("modalsim", "b.h5", "q.h5", *TIMES, *load, "-f")
         got = run("modalsim", "b.h5", "a.h5", *TIMES, *load, "--amplitude", "3.5%", "-f", "--report", "r.json")
-        assert "warning" not in got.stderr, got
+        assert all("the motion is doubtful: load_left_out" in line for line in got.stderr.splitlines() if "warning" in line), got
         plain, _ = read("q.h5")
         scaled, arguments = read("a.h5")
         factor = float(re.fullmatch(r"modalsim .* --amplitude 3.5%.* # all loads times (\S+)", arguments)[1])

@@ -102,7 +102,7 @@ with tempfile.TemporaryDirectory(prefix="limits-") as folder:
         if tool == "modalbench" or not os.path.exists(f"{binaries}/{tool}"):
             continue
         for hard, wanted in ((64 << 10, 4), (resource.RLIM_INFINITY, 0)):
-            got = subprocess.run([f"{binaries}/{tool}", *words], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120, env=environment,
+            got = subprocess.run([f"{binaries}/{tool}", *words], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120,
                                  preexec_fn=lambda hard=hard: resource.setrlimit(resource.RLIMIT_STACK, (64 << 10, hard)))
             check(got.returncode == wanted, tool, words, hard, got)
             check(wanted == 0 or got.stderr == f"{tool}: stack: 256 kB are needed, the limit (ulimit -s) is 64 kB\n", got)

@@ -60,8 +60,15 @@ def ratios(x, elements, u):
     def edges(p, e):
         if len(e) == 4:
             return np.stack([p[..., e[k], :] - p[..., e[0], :] for k in (1, 2, 3)], -1)
-        low, high = ([0, 3, 4, 7], [0, 1, 4, 5], [0, 1, 2, 3]), ([1, 2, 5, 6], [2, 3, 6, 7], [4, 5, 6, 7])
-        return np.stack([p[..., [e[k] for k in b], :].mean(-2) - p[..., [e[k] for k in a], :].mean(-2) for a, b in zip(low, high)], -1)
+        # of a hexahedron F is the mean over the element: two points of Gauss along each axis integrate that exactly
+        signs = np.array([[-1, -1, -1], [1, -1, -1], [1, 1, -1], [-1, 1, -1], [-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, 1, 1]])
+        gradient, volume = np.zeros((8, 3)), 0.0
+        for g in signs / np.sqrt(3):
+            d = np.array([[s[k] / 8 * np.prod([1 + s[m] * g[m] for m in range(3) if m != k]) for k in range(3)] for s in signs])
+            jacobian = x[e].T @ d
+            gradient += d @ np.linalg.inv(jacobian) * np.linalg.det(jacobian)
+            volume += np.linalg.det(jacobian)
+        return np.einsum("...ai,aj->...ij", p[..., e, :], gradient / volume)
     return np.array([np.linalg.det(edges(x + u, e)) / np.linalg.det(edges(x, e)) for e in elements]).T
 
 

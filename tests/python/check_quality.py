@@ -74,12 +74,12 @@ def put(path, changes, not_judged=0):
 
 def check_limits():
     table = limits()
-    assert len(table) == 10, table
+    assert len(table) == 18, table
     put("x.h5", {})
     lines, said = check("x.h5", 0)
     assert lines == ["x.h5: a sound trajectory"] and said["quality"] == {"verdict": "sound", "measures": []}, lines
     for missing, what in ((np.nan, "the file does not say"), (1, "leaves out of the loads"), (2, "leaves out of the elastic forces"),
-                          (4, "how strongly solids are deformed"), (8, "the file does not say")):
+                          (4, "how strongly solids are deformed"), (8, "energies were not kept"), (16, "the file does not say")):
         put("x.h5", {(3, "step_error"): 0.01}, not_judged=missing)
         lines, said = check("x.h5", 0)
         assert lines[0].startswith("x.h5: not judged: ") and what in lines[0] and lines[1:] == ["x.h5: a trajectory that is not judged"], lines
@@ -96,7 +96,7 @@ def check_limits():
     run("modalinfo", "--check", "--require-sound", "x.h5")
     run("modalinfo", "--require-sound", "x.h5", code=2)
     for name, (doubtful, wrong) in table.items():
-        low = name == "least_jacobian"
+        low = name in ("least_jacobian", "min_volume_ratio")
         step = -1 if low else 1
         for value, verdict in ((doubtful, "sound"), (np.nextafter(doubtful, step * np.inf), "doubtful"),
                                (np.nextafter(wrong, np.inf) if low else wrong, "doubtful"),
@@ -146,9 +146,9 @@ def check_rules():
     lines, _ = check("x.h5", 0)
     assert lines[-1] == "x.h5: a trajectory that is not judged", lines
     for change, wanted in ((lambda file: file.attrs.__delitem__("quality_columns"), "/@quality_columns: missing"),
-                           (lambda file: rename(file, columns(file)[1:]), "/@quality_columns: must be 19 names"),
+                           (lambda file: rename(file, columns(file)[1:]), "/@quality_columns: must be 30 names"),
                            (lambda file: rename(file, columns(file)[1:] + ["residual"]), "/@quality_columns: residual: twice"),
-                           (lambda file: rename(file, [""] + columns(file)[1:]), "/@quality_columns: must be 19 names")):
+                           (lambda file: rename(file, [""] + columns(file)[1:]), "/@quality_columns: must be 30 names")):
         damaged(change)
         lines, _ = check("x.h5", 1)
         assert len(lines) == 1 and wanted in lines[0], lines
