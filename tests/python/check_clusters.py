@@ -25,6 +25,7 @@ import browser
 import soft_box
 from check_large import write_basis, write_trajectory
 from tool_run import binaries, must, run
+from trajectories import keep_velocities
 
 source = os.path.abspath(sys.argv[2])
 recipes = f"{source}/docs/examples/cluster"
@@ -233,6 +234,7 @@ def check_bases():
 def check_map():
     write_basis("b.h5", 20, 15, 3)
     write_trajectory("t.h5", "b.h5", 3, 9)
+    keep_velocities("t.h5")
     run("modaldeform", "t.h5", "out", "--fields", "speed")
     sequence = json.loads(run("modalinfo", "--map", "out/sequence.vtkhdf").stdout)
     with h5py.File("out/sequence.vtkhdf") as f, open("out/sequence.vtkhdf", "rb") as raw:

@@ -12,6 +12,7 @@ import h5py
 import numpy as np
 
 from tool_run import binaries, must, run
+from trajectories import keep_velocities
 
 source = os.path.abspath(sys.argv[2])
 pvpython, plugin = shutil.which(sys.argv[3] or "-"), f"{source}/tools/paraview/modaltools_reader.py"
@@ -182,6 +183,7 @@ def main():
     make()
     jobs = []
     for name in ("fork", "bridge", "bush"):
+        keep_velocities(f"{name}.h5")
         run("modaldeform", f"{name}.h5", f"{name}_out", "--normals", "dynamic", "--fields", ",".join(["displacement,speed", *CURVATURE]), "--backend", "cpu", "-q")
         run("modaldeform", f"{name}.h5", f"{name}_solid", "--output-mesh", "volume", "--fields", "displacement,speed,strain,stress,von_mises,jacobian",
             "--backend", "cpu", "-q")

@@ -213,6 +213,7 @@ def render_ground(linear):
     slope = np.array([0.48, -0.36, 0.8])
     with h5py.File("floor_n.h5", "r+") as f:
         f["samples/values"][:] = slope
+        f.attrs["content"] = np.bytes_("normals")
     name = look("l.json", {"ambient": [0, 0, 1]}, {"floor": {"image": "floor.h5", "normal_image": "floor_n.h5", "ambient": [1, 1, 1], "diffuse": [0, 0, 0]}},
                 ground={"height": height, "material": "floor", "size": 8})
     run("modalrender", "t.h5", "r", "-f", "-q", "--look", name, "--size", "480x360", "--samples", 1, "--buffers", "colour,position,normal,object,triangle",
@@ -270,6 +271,7 @@ def render():
         x = origin + np.stack([bits(a) for a in range(3)], 1) * size / 64
         n = np.array([0.3, -0.2, 1]) + x * [1, 3, -2]
         f["samples/values"][:] = n / np.linalg.norm(n, axis=1)[:, None]
+        f.attrs["content"] = np.bytes_("normals")
     field = lambda x: (np.array([0.3, -0.2, 1]) + x * [1, 3, -2]) / np.linalg.norm(np.array([0.3, -0.2, 1]) + x * [1, 3, -2], axis=1)[:, None]
     unit = lambda v: v / np.linalg.norm(v, axis=1)[:, None]
 

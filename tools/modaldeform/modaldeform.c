@@ -244,7 +244,7 @@ static modal_status judge_motion(tool *t, const modaldeform_request *r, modaldef
     const modal_trajectory *q = &in->trajectory;
     modal_quality_judgement j = {0};
     char text[TOOL_QUALITY_SUMMARY];
-    if (in->snapshots || r->swings) return MODAL_OK; /* no reduced motion */
+    if (r->swings || (in->snapshots && !q->quality)) return MODAL_OK; /* no motion, or one whose file has no verdict */
     for (int64_t i = 0; i < in->n; i++) {
         const int64_t frame = in->start + i * in->step;
         modal_quality_judge(&j, frame, q->times[frame], q->quality ? &q->quality[frame] : NULL);
