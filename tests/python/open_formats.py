@@ -19,7 +19,6 @@ import numpy as np
 
 import check_modaldeform as base
 from check_formats import Wanted, WantedVolume, mixed_elements
-from trajectories import keep_velocities
 
 FRAMES = 12
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -228,7 +227,6 @@ def main():
         os.chdir(folder)
         subprocess.run([base.write_samples, folder], check=True, stdout=subprocess.DEVNULL)
         base.long_trajectory("long.h5", "basis.h5", 300)
-        keep_velocities("long.h5")
         base.run("long.h5", "a", "--backend", "cpu", "--frames", f":{FRAMES}", "--fields", "displacement,speed",
                  "--format", "glb,pc2,mdd,ply,vtp,obj", "--normals", "dynamic")
         wanted = Wanted("long.h5", "basis.h5", range(FRAMES))
