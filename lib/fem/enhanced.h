@@ -24,8 +24,7 @@
 #define MODAL_FEM_ENHANCED_H
 
 #include "lib/fem/element_matrices.h"
-
-#define MODAL_NEARLY_INCOMPRESSIBLE 0.49
+#include "lib/model/material.h"
 
 /* Bits: what an element has beside its shape functions. */
 enum { MODAL_ENHANCED_MODES = 1, MODAL_ENHANCED_DILATATION = 2 };

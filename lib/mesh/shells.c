@@ -16,19 +16,20 @@ static const double *corner(const modal_surface_mesh *surface, int64_t t, int k)
 
 static double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-/* The solid angle of a triangle seen from a point (A. van Oosterom, J. Strackee, "The Solid Angle of a
- * Plane Triangle", 1983). */
-static double solid_angle(const modal_surface_mesh *surface, int64_t t, const double *point)
+double modal_solid_angle(const double a[3], const double b[3], const double c[3])
 {
-    double r[3][3], length[3];
-    for (int i = 0; i < 3; i++) {
+    const double normal[3] = {b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]};
+    const double la = sqrt(dot(a, a)), lb = sqrt(dot(b, b)), lc = sqrt(dot(c, c));
+    return 2 * atan2(dot(a, normal), la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb);
+}
+
+/* Of a triangle of the surface seen from a point. */
+static double angle_from(const modal_surface_mesh *surface, int64_t t, const double *point)
+{
+    double r[3][3];
+    for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) r[i][k] = corner(surface, t, i)[k] - point[k];
-        length[i] = sqrt(dot(r[i], r[i]));
-    }
-    double normal[3] = {r[1][1] * r[2][2] - r[1][2] * r[2][1], r[1][2] * r[2][0] - r[1][0] * r[2][2],
-                        r[1][0] * r[2][1] - r[1][1] * r[2][0]};
-    return 2 * atan2(dot(r[0], normal), length[0] * length[1] * length[2] + dot(r[0], r[1]) * length[2] +
-                                            dot(r[1], r[2]) * length[0] + dot(r[2], r[0]) * length[1]);
+    return modal_solid_angle(r[0], r[1], r[2]);
 }
 
 modal_status modal_shells_find(const modal_surface_mesh *surface, modal_shells *shells, modal_error *err)
@@ -63,7 +64,7 @@ modal_status modal_shells_find(const modal_surface_mesh *surface, modal_shells *
         memset(angle, 0, (size_t)shells->n * sizeof *angle);
         for (int64_t t = 0; t < surface->n_triangles && shells->n > 1; t++)
             if (shells->shell[t] != s)
-                angle[shells->shell[t]] += solid_angle(surface, t, corner(surface, first, 0));
+                angle[shells->shell[t]] += angle_from(surface, t, corner(surface, first, 0));
         for (int32_t k = 0; k < shells->n; k++) {
             if (k == s || fabs(angle[k]) < 6.28) continue; /* inside 4 pi, outside 0 */
             depth[s]++;

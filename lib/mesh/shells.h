@@ -18,4 +18,8 @@ typedef struct modal_shells {
 modal_status modal_shells_find(const modal_surface_mesh *surface, modal_shells *shells, modal_error *err);
 void modal_shells_free(modal_shells *shells);
 
+/* The solid angle of a triangle seen from the origin, sr, positive if its front faces away. The sum over a closed surface is 4 pi if the
+ * origin is inside and 0 if it is outside. Source: A. van Oosterom, J. Strackee, "The Solid Angle of a Plane Triangle", 1983. */
+double modal_solid_angle(const double a[3], const double b[3], const double c[3]);
+
 #endif

@@ -282,8 +282,7 @@ static modal_status fault_at_triangles(const modal_surface_mesh *surface, const 
                            what, (long long)n, a, b, x[0], x[1], x[2]);
 }
 
-modal_status modal_surface_explain(const modal_surface_mesh *surface,
-                               const modal_surface_summary *s, modal_error *err)
+modal_status modal_surface_explain(const modal_surface_mesh *surface, const modal_surface_summary *s, modal_error *err)
 {
     if (s->n_triangles == 0) return modal_error_set(err, MODAL_ERROR_INPUT, "no triangles");
     if (s->n_duplicates > 0)

@@ -29,6 +29,9 @@ modal_status modal_material_check(const modal_material *material, modal_error *e
  * of the normal part of the compliance. */
 double modal_orthotropic_determinant(const double constants[9]);
 
+/* Poisson's ratio from which linear elements lock noticeably. */
+#define MODAL_NEARLY_INCOMPRESSIBLE 0.49
+
 /* The least of Young's moduli, Pa. */
 double modal_material_least_young(const modal_material *material);
 

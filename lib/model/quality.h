@@ -43,7 +43,7 @@ typedef struct modal_quality {
     double max_volume_ratio, max_volume_ratio_element;
     double bad_elements;    /* share of the elements whose ratio is outside of MODAL_QUALITY_BAD_BELOW .. MODAL_QUALITY_BAD_ABOVE */
     double hourglass;       /* energy that hourglass control stores, over the internal energy, both the largest up to the frame */
-    double locking;         /* energy of tetrahedra that lock, nu >= MODAL_QUALITY_LOCKS without nodal pressures, over the same */
+    double locking;         /* energy of tetrahedra that lock, nu >= MODAL_NEARLY_INCOMPRESSIBLE without nodal pressures, over the same */
     double added_mass;      /* mass that mass scaling has added, over the solid's */
     double added_kinetic;   /* kinetic energy of that mass, over the largest energy up to the frame */
     double penetration;     /* how deep the solid's surface is in a rigid body, over the body's radius; of planes over the mean edge */
@@ -62,7 +62,6 @@ typedef enum modal_missing {
 
 #define MODAL_QUALITY_BAD_BELOW 0.5
 #define MODAL_QUALITY_BAD_ABOVE 2.0
-#define MODAL_QUALITY_LOCKS 0.49 /* as modalpack warns of it, MODAL_NEARLY_INCOMPRESSIBLE */
 
 enum { MODAL_QUALITY_NUMBERS = (int)(sizeof(modal_quality) / sizeof(double)) };
 

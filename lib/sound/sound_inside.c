@@ -2,6 +2,7 @@
 /* Where listeners are: outside of every body, and how far away. */
 #include <math.h>
 
+#include "lib/mesh/shells.h"
 #include "lib/mesh/surface_check.h"
 #include "lib/model/user_surface.h"
 #include "lib/sound/sound_private.h"
@@ -9,19 +10,7 @@
 static const double PI = 3.14159265358979323846;
 static const double FARTHEST = 1e5; /* m: five minutes of sound */
 
-static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-
-static double length(const double a[3]) { return sqrt(dot(a, a)); }
-
-/* The solid angle of a triangle seen from the origin, positive seen from its back (A. Van Oosterom, J. Strackee, The
- * solid angle of a plane triangle, 1983). */
-static double solid_angle(const double a[3], const double b[3], const double c[3])
-{
-    const double la = length(a), lb = length(b), lc = length(c);
-    const double det = a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) +
-                       a[2] * (b[0] * c[1] - b[1] * c[0]);
-    return 2 * atan2(det, la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb);
-}
+static double length(const double a[3]) { return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]); }
 
 static int is_open(const modal_surface *s)
 {
@@ -61,7 +50,7 @@ static modal_status check_place(const modal_sound_request *r, int32_t object, in
             plan->near_distance = distance;
             plan->near_length = longest;
         }
-        turns += solid_angle(corner[0], corner[1], corner[2]) / (4 * PI);
+        turns += modal_solid_angle(corner[0], corner[1], corner[2]) / (4 * PI);
     }
     /* 0 outside of a closed surface, 1 or more inside, a half on a face, less on an edge or a corner. */
     if (plan->open_object != object && !(fabs(turns) < 0.05))

@@ -7,6 +7,7 @@
 #include "kernels/tled_step/tled_step.h"
 #include "lib/base/cores.h"
 #include "lib/base/memory.h"
+#include "lib/model/material.h"
 #include "lib/model/quality.h"
 
 static const modal_tled_reference *reference_of(const modal_tled_forces *f)
@@ -140,7 +141,7 @@ static int locks(const modal_tled_forces *f, int64_t e)
     const modal_tled_solid *s = &f->model->solid;
     const int32_t m = s->material[e];
     const modal_elasticity *c = &f->model->laws[m].elasticity;
-    return e < s->n_tetrahedra && !s->materials[m].averages && c->lambda >= MODAL_QUALITY_LOCKS * 2 * (c->lambda + c->mu);
+    return e < s->n_tetrahedra && !s->materials[m].averages && c->lambda >= MODAL_NEARLY_INCOMPRESSIBLE * 2 * (c->lambda + c->mu);
 }
 
 static void add_element(const modal_tled_forces *f, int64_t e, const double *u, int energies, modal_tled_sums *sums)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/memory.h"
+#include "lib/mesh/shells.h"
 #include "lib/tled/contacts.h"
 #include "lib/tled/faces.h"
 
@@ -128,19 +129,14 @@ static int triangle_at(const modal_tled_quality *q, const modal_tled_gauge *g, i
     return 1;
 }
 
-/* Whether the boundary goes round a point: its solid angle (A. van Oosterom, J. Strackee, "The Solid Angle of a Plane Triangle", 1983). */
+/* Whether the boundary encloses a point, by its solid angle. */
 static int is_inside(const modal_tled_quality *q, const modal_tled_gauge *g, const double at[3])
 {
-    double angle = 0, x[3][3], size[3];
+    double angle = 0, x[3][3];
     for (int64_t f = 0; f < q->n_faces; f++)
         for (int half = 0; half < 2 && triangle_at(q, g, f, half, x); half++) {
-            for (int a = 0; a < 3; a++) {
-                for (int i = 0; i < 3; i++) x[a][i] -= at[i];
-                size[a] = sqrt(dot(x[a], x[a]));
-            }
-            const double cross[3] = {x[1][1] * x[2][2] - x[1][2] * x[2][1], x[1][2] * x[2][0] - x[1][0] * x[2][2], x[1][0] * x[2][1] - x[1][1] * x[2][0]};
-            angle += 2 * atan2(dot(x[0], cross), size[0] * size[1] * size[2] + dot(x[0], x[1]) * size[2] + dot(x[1], x[2]) * size[0] +
-                                                     dot(x[2], x[0]) * size[1]);
+            for (int i = 0; i < 9; i++) x[i / 3][i % 3] -= at[i % 3];
+            angle += modal_solid_angle(x[0], x[1], x[2]);
         }
     return angle > 6; /* 4 pi inside, 0 outside */
 }

@@ -8,6 +8,7 @@
 #include "lib/base/below.h"
 #include "lib/base/memory.h"
 #include "lib/base/sort.h"
+#include "lib/model/material.h"
 #include "tools/modaltled/modaltled.h"
 
 /* "displacements[2]" */
@@ -240,7 +241,7 @@ static void warn_of_locking(tool *t, const modaltled_case *c)
     const modal_volume_mesh *mesh = &c->solid.mesh;
     for (int32_t m = 0; m < mesh->n_materials && !c->scene.nodal_pressure; m++) {
         int64_t n = 0;
-        if (mesh->materials[m].poisson < MODAL_QUALITY_LOCKS) continue;
+        if (mesh->materials[m].poisson < MODAL_NEARLY_INCOMPRESSIBLE) continue;
         for (int64_t e = 0; e < mesh->n_elements; e++) n += mesh->element_material[e] == m && mesh->element_type[e] == MODAL_ELEMENT_TET4;
         if (n > 0)
             tool_warn(t, "material \"%s\": linear tetrahedra are much too stiff near nu = 0.5, with \"nodal_pressure\": true and hexahedra are not, %g",
