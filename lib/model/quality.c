@@ -133,7 +133,7 @@ void modal_quality_missing_text(unsigned missing, char *text, size_t bytes)
         {MODAL_MISSING_FORCES, "what the basis leaves out of the elastic forces was not measured; try modalpack --left-out"},
         {MODAL_MISSING_SOLIDS, "how strongly solids are deformed was not measured; try --quality full, and modes at the nodes"},
         {MODAL_MISSING_ENERGIES, "energies were not kept, without which hourglass control, locking and the balance are not judged; try --fields energy"},
-        {MODAL_MISSING_ALL, "the file does not say what was measured; try modalsim anew"},
+        {MODAL_MISSING_ALL, "the file does not say what was measured; try modalsim again"},
     };
     size_t used = 0;
     if (bytes > 0) text[0] = '\0';
