@@ -18,6 +18,7 @@
 #include "tools/common/commit.h"
 #include "tools/common/look_images.h"
 #include "tools/common/parts.h"
+#include "tools/common/quality.h"
 #include "tools/common/slow_motion.h"
 #include "tools/common/tool.h"
 #include "tools/common/trajectory_input.h"
@@ -253,6 +254,8 @@ int main(int argc, char **argv)
     MODAL_TRY(tool_output_begin(&output, path, tool_count(&t.arguments, "force"), &err));
     MODAL_TRY(read_scene(&t, &s, &err));
     MODAL_TRY(read_play(&t, &s, &err));
+    if (s.trajectory.n_frames > 0) tool_say_assumed(&t, input, s.trajectory.provenance, s.trajectory.n_provenance);
+    else tool_say_assumed(&t, input, s.basis.provenance, s.basis.n_provenance);
     MODAL_TRY(read_look(&t, &s, &err));
     tool_stage(&t, "read", tool_seconds() - start, -1);
     start = tool_seconds();
