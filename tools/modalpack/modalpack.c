@@ -18,7 +18,8 @@
 #include "tools/modalpack/modalpack.h"
 
 static const tool_option options[] = {
-    {"modes", 'm', "N", "20", "Number of modes, rigid ones not counted; or of columns of the basis. If it is not given, a solid with fewer modes gives those.", TOOL_FIRST},
+    {"modes", 'm', "N", "20", "Number of modes, rigid ones not counted; or of columns of the basis. If it is not given, a solid with fewer "
+                               "modes gives those.", TOOL_FIRST},
     {"derivatives", 0, "K", NULL,
      "For large deformations: a basis of K modes and their derivatives. It holds the N principal components of the first K "
      "natural modes and their K (K + 1) / 2 modal derivatives.",

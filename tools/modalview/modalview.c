@@ -38,7 +38,8 @@ static const tool_option options[] = {
     {"sound", 0, "SOUND.wav", NULL, "The trajectory's sound, as modaldeform --format wav writes it; the page plays it.", TOOL_READS},
     TOOL_OPTION_LOOK,
     TOOL_OPTION_ANY_PATH,
-    TOOL_OPTION_SLOW_MOTION("The page shows at first"),
+    TOOL_OPTION_SLOW_MOTION("Without it 1, but as auto if the motion swings more than four times a second and there is no --sound, and "
+                            "faster if it swings less than every ten seconds. The page shows at first"),
     {"up", 0, "y|z", "y", "The axis that points upwards when the page opens.", 0},
     TOOL_OPTION_FORCE,
     TOOL_OPTIONS_COMMON,
@@ -213,9 +214,12 @@ static modal_status read_play(tool *t, scene *s, modal_error *err)
     s->play.loads = s->loads;
     s->play.no_speeds = s->play.n_columns == 0 && modal_deform_check_rates(&s->basis, q, &s->no_speeds) != MODAL_OK;
     const double seconds = q->times[q->n_frames - 1] - q->times[0];
+    const int given = tool_count(&t->arguments, "slow-motion") > 0;
     if (s->play.slow_motion == 0) s->play.slow_motion = tool_slow_motion_auto(q, 0, 1, q->n_frames);
-    if (tool_count(&t->arguments, "slow-motion"))
-        tool_note(t, "slow motion %g: the %g s are shown in %g s", s->play.slow_motion, seconds, s->play.slow_motion * seconds);
+    if (!given && !sound) s->play.slow_motion = tool_slow_motion_seen(q, 0, 1, q->n_frames); /* sound has its own rate only */
+    if (given || s->play.slow_motion != 1)
+        tool_note(t, "%s %g: the %g s are shown in %g s%s", s->play.slow_motion < 1 ? "fast motion" : "slow motion", s->play.slow_motion, seconds,
+                  s->play.slow_motion * seconds, given ? "" : " (--slow-motion 1 shows them at their own rate)");
     if (!sound) goto done;
     MODAL_TRY(modal_wav_read(sound, &s->wav, err));
     if (strcmp(s->wav.motion_hash, s->trajectory_hash) != 0)
