@@ -214,12 +214,9 @@ static modal_status read_play(tool *t, scene *s, modal_error *err)
     s->play.loads = s->loads;
     s->play.no_speeds = s->play.n_columns == 0 && modal_deform_check_rates(&s->basis, q, &s->no_speeds) != MODAL_OK;
     const double seconds = q->times[q->n_frames - 1] - q->times[0];
-    const int given = tool_count(&t->arguments, "slow-motion") > 0;
     if (s->play.slow_motion == 0) s->play.slow_motion = tool_slow_motion_auto(q, 0, 1, q->n_frames);
-    if (!given && !sound) s->play.slow_motion = tool_slow_motion_seen(q, 0, 1, q->n_frames); /* sound has its own rate only */
-    if (given || s->play.slow_motion != 1)
-        tool_note(t, "%s %g: the %g s are shown in %g s%s", s->play.slow_motion < 1 ? "fast motion" : "slow motion", s->play.slow_motion, seconds,
-                  s->play.slow_motion * seconds, given ? "" : " (--slow-motion 1 shows them at their own rate)");
+    if (!sound && tool_count(&t->arguments, "slow-motion") == 0) /* sound has its own rate only */
+        s->play.slow_motion = tool_slow_motion_seen(q, 0, 1, q->n_frames);
     if (!sound) goto done;
     MODAL_TRY(modal_wav_read(sound, &s->wav, err));
     if (strcmp(s->wav.motion_hash, s->trajectory_hash) != 0)
@@ -233,6 +230,20 @@ static modal_status read_play(tool *t, scene *s, modal_error *err)
     s->play.samples = s->wav.samples;
 done:
     return status;
+}
+
+/* What the page has that nobody asked for, or asked to be chosen. */
+static void say_play(tool *t, const scene *s, const char *input)
+{
+    const modal_trajectory *q = &s->trajectory;
+    const int given = tool_count(&t->arguments, "slow-motion") > 0;
+    if (q->n_frames == 0) tool_say_assumed(t, input, s->basis.provenance, s->basis.n_provenance);
+    if (q->n_frames == 0) return;
+    const double factor = s->play.slow_motion, seconds = q->times[q->n_frames - 1] - q->times[0];
+    tool_say_assumed(t, input, q->provenance, q->n_provenance);
+    if (given || factor != 1)
+        tool_note(t, "%s motion %g: the %g s are shown in %g s%s", factor < 1 ? "fast" : "slow", factor, seconds, factor * seconds,
+                  given ? "" : " (--slow-motion 1 shows them at their own rate)");
 }
 
 int main(int argc, char **argv)
@@ -258,8 +269,6 @@ int main(int argc, char **argv)
     MODAL_TRY(tool_output_begin(&output, path, tool_count(&t.arguments, "force"), &err));
     MODAL_TRY(read_scene(&t, &s, &err));
     MODAL_TRY(read_play(&t, &s, &err));
-    if (s.trajectory.n_frames > 0) tool_say_assumed(&t, input, s.trajectory.provenance, s.trajectory.n_provenance);
-    else tool_say_assumed(&t, input, s.basis.provenance, s.basis.n_provenance);
     MODAL_TRY(read_look(&t, &s, &err));
     tool_stage(&t, "read", tool_seconds() - start, -1);
     start = tool_seconds();
@@ -287,6 +296,7 @@ int main(int argc, char **argv)
         tool_note(&t, "%s: %.2f MB, %d curves of %lld frequencies", path, 1e-6 * (double)size, s.table.n_curves,
                   (long long)s.table.n_rows);
     } else {
+        say_play(&t, &s, input);
         json_object_set_new(t.report, "position_error_m", json_real(data.position_error));
         json_object_set_new(t.report, "displacement_error", json_real(data.displacement_error));
         tool_note(&t, "%s: %.2f MB, positions to %.2g m, every mode to %.1e of its largest displacement", path,
