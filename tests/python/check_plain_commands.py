@@ -20,8 +20,8 @@ from tool_run import binaries, must
 source = os.path.abspath(sys.argv[2])
 data = os.path.abspath(sys.argv[3]) if sys.argv[3:] else None
 ASSUMED = "abs"
-# Surfaces that bound no solid: modalmesh refuses them.
-OPEN = {"simpleBridge.obj"}
+# Surfaces that bound no solid, since they cross themselves or have edges of three triangles: modalmesh refuses them.
+REFUSED = {"simpleBridge.obj", "towerCrane_resol166.obj"}
 
 
 def run(tool, *words, code=0):
@@ -98,6 +98,8 @@ def check_sequence(n, share, assumed):
     x = read_shape("basis.h5")[0]
     with h5py.File("out/sequence.vtkhdf") as f:
         points = f["VTKHDF/Points"][:].reshape(n, -1, 3)
+        steps = f["modal/provenance"].values()
+        must([text(s.attrs["assumed_material"]) for s in steps if "assumed_material" in s.attrs] == [ASSUMED] * assumed, "assumption")
     moved = max(np.linalg.norm(points[0] - points[k], axis=1).max() for k in range(min(n, 40)))
     must(1.6 * share < moved / np.linalg.norm(x.max(0) - x.min(0)) < 2.01 * share, "the sequence", moved, share)
 
@@ -124,7 +126,8 @@ def check_pictures(n, frequency, assumed, every):
     first, other = (images.read_png(f"pictures/png/{names[k]}")[..., :3].astype(int) for k in (0, half if every else 1))
     seen = np.abs(first - first[0, 0]).max(axis=2) > 24
     changed = np.abs(first - other).max(axis=2) > 8
-    must(seen.mean() > 0.01 and changed.sum() > 0.05 * seen.sum(), "nothing is seen to move", seen.mean(), changed.mean())
+    # of a bunny it is one ear
+    must(seen.mean() > 0.01 and changed.sum() > max(200, 0.005 * seen.sum()), "nothing is seen to move", seen.mean(), changed.sum())
 
 
 def chain(mesh, *, assumed, every=False):
@@ -177,6 +180,18 @@ def small_solids():
     must("element 2: no material" in got and "assumed" not in got, got)
 
 
+def damaged():
+    """An assumption that is no text is refused by the checker and the validator."""
+    for name in ("basis.h5", "traj.h5"):
+        shutil.copy(name, "damaged.h5")
+        must(subprocess.run([sys.executable, f"{source}/tools/python/validate", name], check=False).returncode == 0, name)
+        with h5py.File("damaged.h5", "r+") as f:
+            del f["provenance/0000"].attrs["assumed_material"]
+            f["provenance/0000"].attrs["assumed_material"] = 5
+        must("/provenance/0000@assumed_material" in run("modalinfo", "--check", "damaged.h5", code=1).stdout, name)
+        must(subprocess.run([sys.executable, f"{source}/tools/python/validate", "damaged.h5"], check=False, capture_output=True).returncode == 1, name)
+
+
 def several_objects():
     """Each is plucked by its own size; a shape without modes rests; without any that moves it is refused."""
     write_mesh("large.msh", [(0, 0, 0), (2, 0, 0), (0, 2, 0), (0, 0, 2)], [(1, 1, 2, 3, 4)])
@@ -220,10 +235,11 @@ def meshes():
         name, mesh = os.path.basename(path), path
         if name.endswith((".obj", ".off")):
             mesh = "mesh.msh"
-            got = run("modalmesh", path, mesh, "-f", code=3 if name in OPEN else 0)
-            if name in OPEN:
+            got = run("modalmesh", path, mesh, "-f", code=3 if name in REFUSED else 0)
+            if name in REFUSED:
                 print(f"{name}: bounds no solid: {got.stderr.splitlines()[-1]}", flush=True)
                 continue
+        print(name, end=", ", flush=True)
         chain(mesh, assumed=not name.endswith(".veg"), every=True)
 
 
@@ -237,6 +253,7 @@ def main():
         meshes()
     else:
         small_solids()
+        damaged()
         several_objects()
         solid_motion()
     print("check_plain_commands: ok")

@@ -186,7 +186,7 @@ done:
     return status;
 }
 
-/* Nobody has said of what the solid is. */
+/* Gives all elements MODAL_ASSUMED_MATERIAL, of a mesh without any material. */
 static modal_status assume_material(tool *t, const tool_solid_request *r, modal_volume_mesh *mesh, modal_error *err)
 {
     modal_status status = MODAL_OK;

@@ -232,7 +232,7 @@ done:
     return status;
 }
 
-/* What the page has that nobody asked for, or asked to be chosen. */
+/* Prints at which rate the page plays, if that is not its own, and which material was assumed. */
 static void say_play(tool *t, const scene *s, const char *input)
 {
     const modal_trajectory *q = &s->trajectory;
