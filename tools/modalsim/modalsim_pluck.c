@@ -18,11 +18,15 @@ typedef struct plucked {
     double share, q;
 } plucked;
 
+/* Columns of snapshots may be rigid motions, whose frequencies are rounding errors. */
 static int32_t lowest_mode(const modal_modes *modes)
 {
+    const double rounding = 1e-6;
+    double highest = 0;
     int32_t lowest = -1;
+    for (int32_t k = 0; k < modes->n_modes; k++) highest = fmax(highest, modes->frequencies[k]);
     for (int32_t k = 0; k < modes->n_modes; k++)
-        if (modes->frequencies[k] > 0 && (lowest < 0 || modes->frequencies[k] < modes->frequencies[lowest])) lowest = k;
+        if (modes->frequencies[k] > rounding * highest && (lowest < 0 || modes->frequencies[k] < modes->frequencies[lowest])) lowest = k;
     return lowest;
 }
 
