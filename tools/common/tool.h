@@ -62,6 +62,7 @@ typedef struct tool {
     tool_output report_file; /* --report FILE, begun at the start */
     int quiet, verbose, colour;
     int most_threads; /* 0: any number */
+    int piped;  /* bits 0 and 1: an input is standard input, an output is standard output */
     int closed; /* bits 0 to 2: the standard streams that were closed at the start */
     double started;
     json_t *report; /* add to it freely: json_object_set_new(tool->report, ...) */

@@ -16,6 +16,7 @@
 #include "tools/common/back_ends.h"
 #include "tools/common/files.h"
 #include "tools/common/parts.h"
+#include "tools/common/pipes.h"
 #include "tools/common/quality.h"
 #include "tools/common/slow_motion.h"
 #include "tools/modaldeform/modaldeform_share.h"
@@ -228,7 +229,7 @@ static modal_status add_provenance(const modaldeform_request *r, modaldeform_inp
                      (in->basis_path ? (int64_t)strlen(in->basis_path) : 0);
     MODAL_TRY(modal_alloc(&inputs, length, 1, "provenance", err));
     const int used = snprintf(inputs, (size_t)length, "%s  %s", in->trajectory_hash, r->trajectory_path);
-    if (in->basis_path) snprintf(inputs + used, (size_t)(length - used), "\n%s  %s", in->basis.hash, in->basis_path);
+    if (in->basis_path) snprintf(inputs + used, (size_t)(length - used), "\n%s  %s", in->basis.hash, tool_pipe_shown(in->basis_path));
     MODAL_TRY(modal_provenance_append(&q->provenance, &q->n_provenance, program.name, tool_build(),
                                       in->arguments, inputs, back_end, err));
     if (in->quality)

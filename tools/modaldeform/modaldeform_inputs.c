@@ -206,7 +206,7 @@ modal_status modaldeform_read_inputs(tool *t, modaldeform_request *r, modaldefor
     if (r->snapshots)
         MODAL_TRY(modaldeform_read_snapshots(r, in, err));
     else if (!r->swings)
-        MODAL_TRY(tool_read_trajectory(r->trajectory_path, r->memory_limit, &in->trajectory, in->trajectory_hash, err));
+        MODAL_TRY(tool_read_trajectory(r->trajectory_path, &in->trajectory, in->trajectory_hash, err));
     tool_stage(t, "read trajectory", tool_seconds() - start, -1);
     start = tool_seconds();
     if (!r->snapshots) MODAL_TRY(read_basis(t, r, in, err));

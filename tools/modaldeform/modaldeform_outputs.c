@@ -12,6 +12,7 @@
 #include "lib/base/memory.h"
 #include "tools/common/files.h"
 #include "tools/common/folder_files.h"
+#include "tools/common/pipes.h"
 #include "tools/common/shares.h"
 #include "tools/modaldeform/modaldeform.h"
 
@@ -244,7 +245,7 @@ modal_status modaldeform_write_manifest(const tool *t, const modaldeform_request
         .input = own ? r->trajectory_path : NULL, .input_hash = own ? in->trajectory_hash : NULL,
         .tool = t->program->name, .version = tool_version(), .arguments = ran->command,
         .trajectory = r->trajectory_path, .trajectory_hash = in->trajectory_hash,
-        .basis = in->basis_path, .basis_hash = in->trajectory.basis_hash,
+        .basis = in->basis_path ? tool_pipe_shown(in->basis_path) : NULL, .basis_hash = in->trajectory.basis_hash,
         .back_end = ran->back_end, .device = ran->device,
         .frame_start = in->start, .frame_step = in->step, .n_frames = in->n,
         .first_time = in->times[0], .last_time = in->times[in->n - 1], .n_points = in->mesh_points,

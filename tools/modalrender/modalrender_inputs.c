@@ -11,6 +11,7 @@
 #include "formats/h5/h5_util.h"
 #include "formats/json/look.h"
 #include "lib/base/memory.h"
+#include "tools/common/hdf5_stdin.h"
 #include "tools/common/mode_swing.h"
 #include "tools/common/trajectory_input.h"
 #include "tools/modalrender/modalrender.h"
@@ -161,8 +162,6 @@ modal_status modalrender_read_request(tool *t, modalrender_request *r, modal_err
     if (tool_value(a, "share")) MODAL_TRY(tool_share_parse(tool_value(a, "share"), &r->share, err));
     MODAL_TRY(modalrender_read_pick(a, r, err));
     if (!r->picks) MODAL_TRY(read_outputs(a, r, err));
-    if (r->to_stdout && tool_value(a, "report") && strcmp(tool_value(a, "report"), "-") == 0)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--report: standard output already takes %s, -", r->picks ? "what --pick finds" : "the pictures");
     r->normals_name = tool_value(a, "normals");
     MODAL_TRY(choose(a, "normals", normals + 1, 2, &which, err));
     r->normals = which == 0 ? MODAL_NORMALS_RIGID : MODAL_NORMALS_DYNAMIC;
@@ -358,7 +357,8 @@ modal_status modalrender_read_inputs(tool *t, modalrender_request *r, modalrende
     modal_status status = MODAL_OK;
     char *kind = NULL;
     const double start = tool_seconds();
-    if (!r->from_stdin) MODAL_TRY(modal_h5_file_kind(r->input, &kind, err));
+    MODAL_TRY(tool_take_hdf5(&r->input, err));
+    MODAL_TRY(modal_h5_file_kind(r->input, &kind, err));
     r->of_basis = kind && strcmp(kind, "basis") == 0;
     if (r->of_basis && r->basis_path)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--basis: goes with a trajectory, but this is a basis, %s", r->input);
@@ -366,7 +366,7 @@ modal_status modalrender_read_inputs(tool *t, modalrender_request *r, modalrende
     if (kind && (strcmp(kind, "snapshots") == 0 || strcmp(kind, "sequence") == 0)) {
         MODAL_TRY(modalrender_read_given(t, r, in, kind, err));
     } else {
-        if (!r->of_basis) MODAL_TRY(tool_read_trajectory(r->input, r->memory_limit, &in->trajectory, in->trajectory_hash, err));
+        if (!r->of_basis) MODAL_TRY(tool_read_trajectory(r->input, &in->trajectory, in->trajectory_hash, err));
         MODAL_TRY(read_basis(r, in, err));
     }
     MODAL_TRY(tool_creases_check(t, r->creases, &in->basis, in->basis_path ? in->basis_path : r->input, err));

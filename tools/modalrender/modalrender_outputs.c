@@ -12,6 +12,7 @@
 #include "lib/base/memory.h"
 #include "tools/common/files.h"
 #include "tools/common/folder_files.h"
+#include "tools/common/pipes.h"
 #include "tools/modalrender/modalrender.h"
 
 static modal_status add_output(const modalrender_request *r, modalrender_outputs *out, int buffer, const char *name, const char *kind,
@@ -160,15 +161,15 @@ static modal_status write_manifest(const tool *t, const modalrender_request *r, 
         outputs[i] = (tool_folder_output){out->all[i].name, out->all[i].kind, out->all[i].extension, out->all[i].file.temporary, in->number + in->lead};
         fields[i] = out->all[i].buffer == MODAL_RENDER_DEEP ? "picture" : modal_render_arrays[out->all[i].buffer].name;
     }
-    modal_manifest m = {.tool = t->program->name, .version = tool_version(), .arguments = t->command_line, .trajectory = r->input,
-                        .trajectory_hash = in->trajectory_hash, .basis = in->basis_path, .basis_hash = in->basis.hash,
+    modal_manifest m = {.tool = t->program->name, .version = tool_version(), .arguments = t->command_line, .trajectory = tool_pipe_shown(r->input),
+                        .trajectory_hash = in->trajectory_hash, .basis = in->basis_path ? tool_pipe_shown(in->basis_path) : NULL, .basis_hash = in->basis.hash,
                         .back_end = back_end, .device = device, .frame_start = in->start + in->lead * in->step,
                         .frame_step = in->step, .n_frames = in->n - in->lead,
                         .first_time = in->trajectory.times[in->start + in->lead * in->step],
                         .last_time = in->trajectory.times[in->start + (in->n - 1) * in->step], .n_points = in->scene.n_points,
                         .n_triangles = in->scene.n_triangles - (in->scene.has_ground ? 2 : 0), .order = "stored", .normals = r->normals_name,
                         .n_fields = n, .fields = fields};
-    if (in->given) m.input = r->input, m.input_hash = in->trajectory_hash;
+    if (in->given) m.input = tool_pipe_shown(r->input), m.input_hash = in->trajectory_hash;
     MODAL_TRY(tool_folder_files(outputs, n, in->n - in->lead, &files, &names, &m.n_files, &bytes, err));
     m.files = files;
     MODAL_TRY(modal_manifest_write(out->all[n].file.temporary, &m, err));

@@ -3,6 +3,7 @@
 
 #include "formats/h5/h5_util.h"
 #include "lib/base/memory.h"
+#include "tools/common/hdf5_stdin.h"
 #include "tools/common/parts.h"
 #include "tools/modalsim/modalsim.h"
 
@@ -93,7 +94,7 @@ static const tool_program program = {
     .options = options,
     .least_operands = 2,
     .most_operands = 2,
-    .input_traits = TOOL_READS,
+    .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 2,
     .output_traits = TOOL_WRITES | TOOL_PIPE,
     .notes =
@@ -101,7 +102,7 @@ static const tool_program program = {
         "loads that are linear between their breakpoints: there is no time-step error, and the frame\n"
         "rate does not change the motion. Vectors and points are in world axes; an object at an angle\n"
         "gets them turned into its own. Under a base acceleration the motion is relative to the\n"
-        "support. TRAJ may be -, standard output.",
+        "support. BASIS may be -, standard input, and TRAJ -, standard output: then TRAJ carries BASIS.",
     .examples = "modalsim fork.h5 ring.h5 --duration 2 --fps 240 --damping-ratio 0.001 --impulse 17:0,0,0.1\n"
                 "modalsim bridge.h5 quake.h5 --duration 30 --fps 60 --damping 0.1,1e-4 \\\n"
                 "    --gravity 0,0,-9.81 --static --base-acceleration record.csv\n"
@@ -128,7 +129,8 @@ int main(int argc, char **argv)
 
     MODAL_TRY(modalsim_read_request(&t, &r, &err));
     MODAL_TRY(tool_use_parts(&t, &err));
-    if (!r.to_stdout) MODAL_TRY(tool_output_begin(&output, r.trajectory_path, r.force, &err));
+    MODAL_TRY(tool_output_begin(&output, r.trajectory_path, r.force, &err));
+    MODAL_TRY(tool_take_hdf5(&r.basis_path, &err));
     status = r.rebase_path    ? modalsim_rebase(&t, &r, &output, &err)
              : r.project_path ? modalsim_project(&t, &r, &output, &err)
                               : modalsim_scene(&t, &r, &output, &err);

@@ -16,6 +16,7 @@
 #include "lib/deform/rates.h"
 #include "formats/json/scene.h"
 #include "tools/common/commit.h"
+#include "tools/common/hdf5_stdin.h"
 #include "tools/common/look_images.h"
 #include "tools/common/parts.h"
 #include "tools/common/slow_motion.h"
@@ -52,13 +53,13 @@ static void print_versions(FILE *to)
 static const tool_program program = {
     .name = "modalview",
     .summary = "makes one self-contained page of a trajectory, the modes of a basis or a response",
-    .usage = "[options] TRAJ.h5|BASIS.h5|SNAPSHOTS.h5|RESPONSE.csv|- PAGE.html",
+    .usage = "[options] TRAJ.h5|BASIS.h5|SNAPSHOTS.h5|RESPONSE.csv PAGE.html",
     .options = options,
     .least_operands = 2,
     .most_operands = 2,
     .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 2,
-    .output_traits = TOOL_WRITES,
+    .output_traits = TOOL_WRITES | TOOL_PIPE,
     .notes = "The page holds the basis and the reduced coordinates and deforms on the viewer's own GPU; it needs\n"
              "no network, no server and no other file. - reads a trajectory from standard input. Of SNAPSHOTS\n"
              "(modaltled) it holds as few columns as show every vertex to 1e-3 of the largest displacement.",
@@ -106,11 +107,11 @@ static modal_status read_scene(tool *t, scene *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const char *path = t->arguments.operands[0], *basis_path = tool_value(&t->arguments, "basis");
-    const int from_stdin = strcmp(path, "-") == 0;
     char *kind = NULL;
     if (is_table(path)) return modal_response_table_read(path, &s->table, err);
-    if (!from_stdin) MODAL_TRY(modal_h5_file_kind(path, &kind, err));
-    if (!from_stdin && strcmp(kind, "snapshots") == 0) {
+    MODAL_TRY(tool_take_hdf5(&path, err));
+    MODAL_TRY(modal_h5_file_kind(path, &kind, err));
+    if (strcmp(kind, "snapshots") == 0) {
         static const char *const others[] = {"basis", "scene", "sound", "look"};
         for (size_t i = 0; i < sizeof others / sizeof *others; i++)
             if (tool_count(&t->arguments, others[i]) > 0)
@@ -119,8 +120,8 @@ static modal_status read_scene(tool *t, scene *s, modal_error *err)
         s->play.n_columns = s->basis.shapes[0].modes.n_modes;
         goto done;
     }
-    if (from_stdin || strcmp(kind, "trajectory") == 0) {
-        MODAL_TRY(tool_read_trajectory(path, 0, &s->trajectory, s->trajectory_hash, err));
+    if (strcmp(kind, "trajectory") == 0) {
+        MODAL_TRY(tool_read_trajectory(path, &s->trajectory, s->trajectory_hash, err));
         MODAL_TRY(tool_find_basis(basis_path, path, &s->trajectory, &s->basis_path, err));
     } else if (strcmp(kind, "basis") != 0) {
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: neither a trajectory, a basis nor snapshots, %s", path, kind);
@@ -135,7 +136,7 @@ static modal_status read_scene(tool *t, scene *s, modal_error *err)
                                (tool_value(&t->arguments, "look") ? MODAL_BASIS_LOOK : 0), &s->basis, err));
     if (s->trajectory.n_frames > 0 &&
         modal_trajectory_check_basis(&s->trajectory, &s->basis, err) != MODAL_OK) {
-        modal_error_context(err, "%s", from_stdin ? "standard input" : path);
+        modal_error_context(err, "%s", path);
         status = err->status;
     }
 done:
