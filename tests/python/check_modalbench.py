@@ -40,7 +40,7 @@ refuses(2, "--plants: only with plants, here", "render", "--plants", "here")
 refuses(3, "here: cannot open, No such file or directory", "plants", "--plants", "here")
 refuses(3, f"{modalbench}: is a file, not a folder of plants", "plants", "--plants", modalbench)
 refuses(2, "--memory-limit: not a size such as 800M or 4G, 0", "uq", "--memory-limit", "0")
-refuses(2, "--json and --report: standard output has room for one", "uq", "--json", "-", "--report", "-")
+refuses(2, "--report: standard output already takes another output, -", "uq", "--json", "-", "--report", "-")
 refuses(4, "--memory-limit: too little memory, 4096 bytes for cpu", "uq", "--quick", "--backend", "cpu",
         "--memory-limit", "8K")
 
