@@ -143,6 +143,11 @@ if(TARGET modalpack)
   set_tests_properties(cli.deform_curvature PROPERTIES LABELS cli FIXTURES_REQUIRED fork_basis)
 endif()
 
+if(TARGET modalpack AND TARGET modalmesh AND TARGET modalview)
+  add_test(NAME cli.chain COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_chain.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
+  set_tests_properties(cli.chain PROPERTIES LABELS cli TIMEOUT 300)
+endif()
+
 if(TARGET modalpack AND TARGET modalmesh)
   set(check_quick ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_quick.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   add_test(NAME cli.quick COMMAND ${check_quick})

@@ -73,7 +73,7 @@ static const tool_program program = {
         ".xdmf), a textures.h5, an octree.h5, or the folder that modaldeform wrote (or its\n"
         "manifest.json). With --check, exit code 1 means that a rule is broken, or that a motion is\n"
         "wrong by its own measures (formats/trajectory.md), 3 that the file is none of these\n"
-        "or cannot be read at all. FILE may be -, standard input.",
+        "or cannot be read at all.",
     .examples = "modalinfo part.inp --unit mm\nmodalinfo basis.h5\nmodalinfo --compare coarse.h5 fine.h5\n"
                 "modalinfo --json traj.h5\nmodalinfo --check out/sequence.vtkhdf\nmodalinfo --check out\n"
                 "modalinfo --pack scene.h5 packed.h5\n"

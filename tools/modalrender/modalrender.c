@@ -83,7 +83,7 @@ static const tool_program program = {
     .divided_by = "--share auto",
     .is_divided = is_divided,
     .notes = "TRAJ is a trajectory; a basis, which is drawn at rest or, with --modes, swinging; snapshots with\n"
-             "their solid; or a sequence.vtkhdf; - is standard input. OUT is a folder, made if absent:\n"
+             "their solid; or a sequence.vtkhdf. OUT is a folder, made if absent:\n"
              "png/000000.png and so on, what --buffers asks for, and manifest.json, which is written last; or -\n"
              "for y4m and rgb. Materials, images, lights and cameras are those of --look (formats/look.md).",
     .examples = "modalrender ring.h5 out\n"

@@ -102,7 +102,7 @@ static const tool_program program = {
         "loads that are linear between their breakpoints: there is no time-step error, and the frame\n"
         "rate does not change the motion. Vectors and points are in world axes; an object at an angle\n"
         "gets them turned into its own. Under a base acceleration the motion is relative to the\n"
-        "support. BASIS may be -, standard input, and TRAJ -, standard output: then TRAJ carries BASIS.",
+        "support. A TRAJ that is written to a pipe, or made of a BASIS that came from one, carries BASIS.",
     .examples = "modalsim fork.h5 ring.h5 --duration 2 --fps 240 --damping-ratio 0.001 --impulse 17:0,0,0.1\n"
                 "modalsim bridge.h5 quake.h5 --duration 30 --fps 60 --damping 0.1,1e-4 \\\n"
                 "    --gravity 0,0,-9.81 --static --base-acceleration record.csv\n"

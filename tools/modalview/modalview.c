@@ -61,8 +61,8 @@ static const tool_program program = {
     .output = 2,
     .output_traits = TOOL_WRITES | TOOL_PIPE,
     .notes = "The page holds the basis and the reduced coordinates and deforms on the viewer's own GPU; it needs\n"
-             "no network, no server and no other file. - reads a trajectory from standard input. Of SNAPSHOTS\n"
-             "(modaltled) it holds as few columns as show every vertex to 1e-3 of the largest displacement.",
+             "no network, no server and no other file. Of SNAPSHOTS (modaltled)\n"
+             "it holds as few columns as show every vertex to 1e-3 of the largest displacement.",
     .examples = "modalview traj.h5 fork.html\n"
                 "modalview basis.h5 modes.html --title 'Tuning fork, 20 modes'\n"
                 "modalview ring.h5 ring.html --look ring.json\n"
