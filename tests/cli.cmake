@@ -144,7 +144,12 @@ if(TARGET modalpack)
 endif()
 
 if(TARGET modalpack AND TARGET modalmesh AND TARGET modalview)
-  add_test(NAME cli.chain COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_chain.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
+  set(library -)
+  if(TARGET libmodaltools AND NOT MODAL_SANITIZE) # Python has no sanitizer's runtime
+    set(library $<TARGET_FILE:libmodaltools>)
+  endif()
+  add_test(NAME cli.chain COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_chain.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+           ${CMAKE_SOURCE_DIR} ${library})
   set_tests_properties(cli.chain PROPERTIES LABELS cli TIMEOUT 300)
 endif()
 

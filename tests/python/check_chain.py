@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tools in a pipe: modalmesh | modalpack | modalsim | modaldeform gives the frames that files give, each tool with - in and out what it
 gives with names, a trajectory in a pipe carries its basis, and what cannot be is refused before standard input is read.
-usage: check_chain.py BIN_FOLDER SOURCE_FOLDER"""
+usage: check_chain.py BIN_FOLDER SOURCE_FOLDER LIBRARY|-"""
 import os
 import pty
 import re
@@ -190,6 +190,16 @@ def carried():
     name = motion.basis_path
     del motion
     assert not os.path.exists(name), "the file of a carried basis outlives its trajectory"
+    for library in {"-", sys.argv[3]}:  # numpy, and libmodaltools where it is built
+        script = f"import modaltools\nfor k in range(3):\n with modaltools.Deformer('else/t.h5', library={library != '-'}) as motion:\n" \
+                 "  motion.frame(20).positions.tofile('frame.bin')\n  name = motion.back_end\nprint(name)"
+        environment = {**os.environ, "PYTHONPATH": f"{SOURCE}/tools/python", "MODALTOOLS_LIBRARY": library if library != "-" else "none"}
+        got = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=60, env=environment)
+        assert got.returncode == 0 and got.stdout == ("cpu\n" if library != "-" else "numpy\n"), got
+        with h5py.File("files/sequence.vtkhdf") as file:
+            whole = file["VTKHDF/Points"][()].reshape(21, -1, 3)
+        off = np.abs(np.fromfile("frame.bin", "f4").reshape(-1, 3) - whole[20]).max()
+        assert off <= (0 if library != "-" else 1e-6), (library, off)
     run("modaldeform", "t.h5", "gone", code=3, says="its basis is not there")
     os.rename("away.h5", "b.h5")
     # a basis that is another one, or none

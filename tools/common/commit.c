@@ -14,7 +14,6 @@
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
 #include "tools/common/files.h"
-#include "tools/common/pipes.h"
 #include "tools/common/signals.h"
 
 /* ---- names of a folder ---- */
@@ -262,7 +261,7 @@ static modal_status commit_alone(tool_output *output, int complete, modal_error 
     modal_status status = MODAL_OK;
     MODAL_TRY(tool_files_check(err));
     if (output->piped) {
-        MODAL_TRY(tool_pipe_put(output->temporary, err));
+        MODAL_TRY(tool_output_put(output, err));
         if (complete) tool_signals_ignore();
         tool_output_release(output);
         goto done;

@@ -370,3 +370,23 @@ modal_status tool_write_stdout(const void *bytes, size_t length, modal_error *er
                                strerror(errno));
     return MODAL_OK;
 }
+
+modal_status tool_output_put(const tool_output *output, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char *block = NULL;
+    const int file = open(output->temporary, O_RDONLY | O_CLOEXEC);
+    int64_t n = 0, got;
+    if (file < 0) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "standard output: its file in memory cannot be opened, %s", strerror(errno));
+    MODAL_TRY(tool_pipe_check_limit("standard output", "a file of", (double)lseek(file, 0, SEEK_END), err));
+    MODAL_TRY(modal_alloc(&block, MODAL_DISK_PIECE, 1, "standard output", err));
+    while ((got = modal_disk_read(file, n, block, MODAL_DISK_PIECE)) > 0) {
+        MODAL_TRY(tool_write_stdout(block, (size_t)got, err));
+        n += got;
+    }
+    if (got < 0) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "standard output: its file in memory cannot be read, %s", strerror(errno));
+done:
+    if (file >= 0) close(file);
+    modal_free(&block);
+    return status;
+}

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,7 +11,6 @@
 #include "lib/base/memory.h"
 #include "lib/base/memory_file.h"
 #include "tools/common/memory.h"
-#include "tools/common/output.h"
 
 enum { MAX_FILES = 8 };
 
@@ -76,24 +74,10 @@ done:
     return status;
 }
 
-modal_status tool_pipe_put(const char *path, modal_error *err)
+void tool_pipe_forget(const char *path)
 {
-    modal_status status = MODAL_OK;
-    char *block = NULL;
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    int64_t n = 0, got;
-    if (file < 0) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "standard output: its file in memory cannot be opened, %s", strerror(errno));
-    MODAL_TRY(tool_pipe_check_limit("standard output", "a file of", (double)lseek(file, 0, SEEK_END), err));
-    MODAL_TRY(modal_alloc(&block, MODAL_DISK_PIECE, 1, "standard output", err));
-    while ((got = modal_disk_read(file, n, block, MODAL_DISK_PIECE)) > 0) {
-        MODAL_TRY(tool_write_stdout(block, (size_t)got, err));
-        n += got;
-    }
-    if (got < 0) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "standard output: its file in memory cannot be read, %s", strerror(errno));
-done:
+    const int file = modal_is_memory_file(path) ? open(path, O_WRONLY | O_TRUNC | O_CLOEXEC) : -1; /* its path stays taken */
     if (file >= 0) close(file);
-    modal_free(&block);
-    return status;
 }
 
 const char *tool_pipe_shown(const char *path) { return modal_is_memory_file(path) ? "-" : path; }

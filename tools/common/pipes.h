@@ -21,8 +21,8 @@ modal_status tool_pipe_keep(const void *bytes, int64_t n_bytes, const char *show
 /* Where *path is "-": reads all of standard input, once, and *path becomes that of the file. Waits for the input; signals end it. */
 modal_status tool_pipe_take(const char **path, modal_error *err);
 
-/* Writes the whole file at `path` to standard output and flushes. */
-modal_status tool_pipe_put(const char *path, modal_error *err);
+/* The bytes of the file at `path`, if it is one of these, are not wanted any more: their memory is free. */
+void tool_pipe_forget(const char *path);
 
 /* For provenance: "-" in the place of such a path; any other path is returned as it is. */
 const char *tool_pipe_shown(const char *path);

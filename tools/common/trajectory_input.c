@@ -18,6 +18,7 @@ modal_status tool_read_trajectory(const char *path, modal_trajectory *trajectory
     MODAL_TRY(tool_take_hdf5(&from, err));
     MODAL_TRY(modal_trajectory_read(from, trajectory, err));
     if (hash) MODAL_TRY(modal_hash_file(from, hash, err));
+    tool_pipe_forget(from);
 done:
     return status;
 }

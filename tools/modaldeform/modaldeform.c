@@ -110,7 +110,8 @@ static const tool_program program = {
     .notes =
         "OUT is a folder, made if absent: sequence.vtkhdf (all frames; ParaView 5.13, VTK 9.3, h5py),\n"
         "sequence.xdmf (for ParaView 5.11 and others) or what --format says, and manifest.json. Of a\n"
-        "basis the modes swing, one after the other, a second each. SNAPSHOTS are those of modaltled, with the solid.",
+        "basis the modes swing, one after the other, a second each. SNAPSHOTS are those of\n"
+        "modaltled, with the solid.",
     .examples = "modaldeform ring.h5 out\n"
                 "modaldeform basis.h5 modes --modes 0-3 --amplitude 10% --format glb\n"
                 "modaldeform ring.h5 out --frames ::10 --fields displacement --backend cpu -j 8\n"
