@@ -278,6 +278,7 @@ def refusals():
     run("modalplace", "--link", "places.csv", "-", "b.h5", code=2, says="--link")
     run("modalplace", "--link", "places.csv", "OUT.h5", "-", code=2, says="--link", data=read("b.h5"))
     run("modalmesh", "-", "-", data=b"no mesh at all\n", code=3, says="standard input: not a")
+    run("modalpack", "-", "-", *PACK, data=read("s.obj"), code=3, says="standard input: a surface, where a volume mesh is needed: make one with modalmesh - MESH.msh")
     run("modalmesh", "-", "-", "--size", "0.1", data=read("s.msh"), code=2, says="a volume mesh is converted as it is, standard input")
     for tool, words in (("modalmesh", ["-", "-"]), ("modalpack", ["-", "-", *PACK]), ("modalsim", ["-", "-", *SIMULATE]), ("modalview", ["-", "-"])):
         run(tool, *words, "--report", "-", code=2, says="--report: standard output already takes another output, -")
