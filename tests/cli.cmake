@@ -111,7 +111,7 @@ if(TARGET modalpack)
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} --all)
   set_tests_properties(cli.render_texture_all PROPERTIES LABELS "cli;long" TIMEOUT 600)
 
-  foreach(case look:basis look:convert look:glb look:obj look_images:images look_gltf:gltf look_vtk:vtkhdf creases:creases creases:vn)
+  foreach(case look:basis look:convert look:glb look:obj look_images:images look_packed:packed look_gltf:gltf look_vtk:vtkhdf creases:creases creases:vn)
     string(REPLACE ":" ";" case ${case})
     list(GET case 0 file)
     list(GET case 1 part)
