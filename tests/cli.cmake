@@ -111,7 +111,7 @@ if(TARGET modalpack)
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} --all)
   set_tests_properties(cli.render_texture_all PROPERTIES LABELS "cli;long" TIMEOUT 600)
 
-  foreach(case look:basis look:convert look:glb look:obj look_images:images look_packed:packed look_gltf:gltf look_vtk:vtkhdf creases:creases creases:vn)
+  foreach(case look:basis look:convert look:glb look:obj look_images:images look_gltf:gltf look_vtk:vtkhdf creases:creases creases:vn)
     string(REPLACE ":" ";" case ${case})
     list(GET case 0 file)
     list(GET case 1 part)
@@ -149,6 +149,15 @@ if(TARGET modalpack AND TARGET modalmesh)
   add_test(NAME cli.quick_bunny COMMAND ${check_quick} ${MODAL_TEST_DATA})
   set_tests_properties(cli.quick PROPERTIES LABELS cli TIMEOUT 300)
   set_tests_properties(cli.quick_bunny PROPERTIES LABELS "cli;long" TIMEOUT 300)
+endif()
+
+if(TARGET modalpack AND TARGET modalview AND TARGET modaltex AND TARGET modaltled)
+  # textures.h5 as a look; every dataset of the table of formats/README.md: its writers write it, its readers read it
+  add_test(NAME look.packed COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_look_packed.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} packed)
+  add_test(NAME formats.packed COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_packed.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
+  set_tests_properties(look.packed formats.packed PROPERTIES LABELS "cli;formats" TIMEOUT 300)
 endif()
 
 if(TARGET modalpack AND TARGET modalview)

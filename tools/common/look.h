@@ -13,13 +13,14 @@
 #include "tools/common/options.h"
 
 #define TOOL_OPTION_LOOK                                                                                                       \
-    {"look", 0, "FILE", NULL, "Materials and images: a look (formats/look.md), an .obj with its .mtl, a .mtl, a .glb, or packed ones (modaltex pack).", TOOL_READS}
+    {"look", 0, "FILE", NULL, "Materials and images: a look (formats/look.md), an .obj with its .mtl, a .mtl, a .glb or a textures.h5.", TOOL_READS}
 #define TOOL_OPTION_ANY_PATH                                                                                                   \
     {"any-path", 0, NULL, NULL, "Images may lie anywhere, not only in the folder of the look or below it.", 0}
 
 /* A textures.h5 that has images of a look. */
 typedef struct tool_look_pack {
-    char *path, *name; /* name: that the look has for it, before those of its images and a /; NULL: it is the look, and they have their own names */
+    char *path;
+    char *name; /* that the look has for the file: FILE.h5 of FILE.h5/IMAGE; NULL: the file is the look, and images have their own names */
     modal_textures head; /* without texels */
 } tool_look_pack;
 
@@ -35,7 +36,7 @@ typedef struct tool_look {
     tool_look_pack *packs; /* [n_packs] */
 } tool_look;
 
-/* Reads a look: FILE.obj with the .mtl files that it names, FILE.mtl, FILE.glb, FILE.h5 (look_packed.c), or else JSON. `folder`: where names of images begin, NULL: the folder
+/* Reads a look: FILE.obj with the .mtl files that it names, FILE.mtl, FILE.glb, FILE.h5, or else JSON. `folder`: where names of images begin, NULL: the folder
  * of the file. `surface` (or NULL): gets the surface of an .obj, which the caller frees. The files that the look names count as read (tools/common/files.h),
  * whether the run opens them or not. Errors name the file. */
 modal_status tool_look_read(const char *path, const char *folder, int any_path, tool_look *look, modal_surface_mesh *surface,
