@@ -66,7 +66,7 @@ def main():
         expected = np.loadtxt("expected.txt")
         with h5py.File("basis.h5", "r") as file:
             rows = layout(basis_md)
-            assert len(rows) == 43, len(rows)
+            assert len(rows) == 41, len(rows)
             check_layout(file, rows, set())
         for name in ("traj.h5", "still.h5"):
             with h5py.File(name, "r") as file:
