@@ -195,3 +195,37 @@ modal_raster_view modal_render_view(const modal_look_camera *camera, double t, c
     }
     return v;
 }
+
+static double length_of(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+
+/* Where a fitted camera stands that sees a ball around all objects, and their middle. */
+static void stand_back(const modal_look_camera *c, const modal_render_bounds *b, double aspect, double eye[3], double target[3])
+{
+    double box[6];
+    const int some = whole_box(b, box);
+    const double half = atan(fmin(1.0, aspect) * tan(0.5 * c->fov)), back = 0.5 * modal_render_bounds_size(b) / sin(half) / length_of(c->direction);
+    for (int k = 0; k < 3; k++) {
+        target[k] = 0.0;
+        for (int a = 0; some && a < 3; a++)
+            target[k] += (a == 0 ? b->right : a == 1 ? b->up : b->ahead)[k] * 0.5 * (box[2 * a] + box[2 * a + 1]);
+        eye[k] = target[k] - back * c->direction[k];
+    }
+}
+
+modal_raster_view modal_render_turned_view(const modal_look_camera *camera, double t, double share, const modal_render_bounds *bounds, int32_t width,
+                                           int32_t height)
+{
+    modal_look_camera turned = *camera;
+    double eye[3], target[3], axis[3], from[3];
+    if (camera->fitted) stand_back(camera, bounds, (double)width / height, eye, target);
+    else at_time(camera, t, eye, target);
+    for (int k = 0; k < 3; k++) axis[k] = camera->up[k] / length_of(camera->up), from[k] = eye[k] - target[k];
+    const double c = cos(2.0 * M_PI * share), s = sin(2.0 * M_PI * share), along = from[0] * axis[0] + from[1] * axis[1] + from[2] * axis[2];
+    turned.fitted = 0, turned.n_keys = 0;
+    for (int k = 0; k < 3; k++) { /* O. Rodrigues, 1840 */
+        const double across = axis[(k + 1) % 3] * from[(k + 2) % 3] - axis[(k + 2) % 3] * from[(k + 1) % 3];
+        turned.target[k] = target[k];
+        turned.eye[k] = target[k] + c * from[k] + s * across + (1.0 - c) * along * axis[k];
+    }
+    return modal_render_view(&turned, t, bounds, width, height);
+}

@@ -104,6 +104,7 @@ static const tool_program program = {
     .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 2,
     .output_traits = TOOL_WRITES,
+    .endings = "vtkhdf glb pc2 mdd csv wav ply vtp vtu obj",
     .divided_by = "--share auto",
     .is_divided = is_divided,
     .notes =

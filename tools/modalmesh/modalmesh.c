@@ -87,6 +87,7 @@ static const tool_program program = {
     .input_traits = TOOL_READS,
     .output = 2,
     .output_traits = TOOL_WRITES,
+    .endings = "msh",
     .notes = "Surfaces: .obj .stl .ply .off, .vtk of polygons.\n"
              "Geometries, through Gmsh: .step .stp .brep .iges .igs .geo.\n"
              "Volume meshes: .msh .veg .inp .mesh .meshb .node .ele .face .vtk .vtu.\n"

@@ -58,6 +58,7 @@ static const tool_program program = {
     .input_traits = TOOL_READS,
     .output = 2,
     .output_traits = TOOL_WRITES,
+    .endings = "html htm glb vtkhdf pc2 mdd mp4 gif png exr",
     .notes = "It prints the commands that it runs. A stage that fails ends the run with its exit code.",
     .examples = "modaltools quick bunny.obj bunny.html\n"
                 "modaltools quick bracket.step bracket.html --material steel --modes --up z\n"

@@ -59,6 +59,7 @@ static const tool_program program = {
     .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 2,
     .output_traits = TOOL_WRITES,
+    .endings = "html htm",
     .notes = "The page holds the basis and the reduced coordinates and deforms on the viewer's own GPU; it needs\n"
              "no network, no server and no other file. - reads a trajectory from standard input. Of SNAPSHOTS\n"
              "(modaltled) it holds as few columns as show every vertex to 1e-3 of the largest displacement.",
