@@ -10,7 +10,7 @@ static const struct {
     {"msh", "modalmesh"}, {"h5", "modalpack, modalsim or modaltled"}, {"json", "modaltex look"},
     {"html", "modalview"}, {"htm", "modalview"},
     {"png", "modalrender"}, {"exr", "modalrender"}, {"mp4", "modalrender"}, {"gif", "modalrender"}, {"y4m", "modalrender"},
-    {"vtkhdf", "modaldeform"}, {"xdmf", "modaldeform"}, {"glb", "modaldeform"}, {"pc2", "modaldeform"}, {"mdd", "modaldeform"},
+    {"vtkhdf", "modaldeform"}, {"xdmf", "modaldeform OUT"}, {"glb", "modaldeform"}, {"pc2", "modaldeform"}, {"mdd", "modaldeform"},
     {"ply", "modaldeform"}, {"vtp", "modaldeform"}, {"vtu", "modaldeform"}, {"obj", "modaldeform"}, {"csv", "modaldeform"},
     {"wav", "modaldeform"}};
 enum { ENDINGS = sizeof endings / sizeof *endings };

@@ -30,7 +30,7 @@ static const tool_option options[] = {
     {"format", 0, "LIST", "vtkhdf",
      "What to write, separated by commas: vtkhdf (with an XDMF sidecar), glb (modes as morph targets), pc2 and mdd (point "
      "caches, with rest.obj), ply, vtp, obj, vtu of a volume (a file a frame), csv (probes), wav (sound), "
-     "null (nothing).",
+     "null (nothing). Where OUT ends with .vtkhdf, .glb, .pc2, .mdd, .csv or .wav, that decides.",
      TOOL_FIRST},
     {"probe", 0, "POINT|X,Y,Z", NULL,
      "Point of csv (without --listen of wav, a contact microphone), or the nearest to a place at rest.", TOOL_REPEATABLE | TOOL_FIRST},
@@ -97,7 +97,7 @@ static int is_divided(const tool_arguments *a)
 static const tool_program program = {
     .name = "modaldeform",
     .summary = "deforms the surfaces of a trajectory and writes the sequence",
-    .usage = "[options] TRAJ.h5|BASIS.h5|SNAPSHOTS.h5 OUT",
+    .usage = "[options] TRAJ.h5|BASIS.h5|SNAPSHOTS.h5 OUT|FILE.glb|FILE.vtkhdf|...",
     .options = options,
     .least_operands = 2,
     .most_operands = 2,
@@ -109,13 +109,15 @@ static const tool_program program = {
     .is_divided = is_divided,
     .notes =
         "OUT is a folder, made if absent: sequence.vtkhdf (all frames; ParaView 5.13, VTK 9.3, h5py),\n"
-        "sequence.xdmf (for ParaView 5.11 and others) or what --format says, and manifest.json. TRAJ may\n"
+        "sequence.xdmf (for ParaView 5.11 and others) or what --format says, and manifest.json; or one file,\n"
+        "whose ending says its format: .vtkhdf .glb .pc2 .mdd .csv .wav, with nothing beside it. TRAJ may\n"
         "be -, standard input; a relative link to the basis then starts at the current folder. Of a basis the\n"
         "modes swing, one after the other, a second each. SNAPSHOTS are those of modaltled, with the solid.",
     .examples = "modaldeform ring.h5 out\n"
                 "modaldeform basis.h5 modes --modes 0-3 --amplitude 10% --format glb\n"
                 "modaldeform ring.h5 out --frames ::10 --fields displacement --backend cpu -j 8\n"
                 "modaldeform ring.h5 out --format glb,pc2 --normals none\n"
+                "modaldeform ring.h5 ring.glb --slow-motion auto\n"
                 "modaldeform ring.h5 out --format glb --look ring.json\n"
                 "modaldeform ring.h5 out --output-mesh volume --format vtu --fields displacement\n"
                 "modaldeform ring.h5 out --format csv --probe 17 --probe 0.02,0.15,0 --fields speed\n"
@@ -392,7 +394,8 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
     const modal_device *own = in->snapshots ? modaldeform_snapshots_device(in->snapshots) : NULL;
     const modaldeform_ran ran = {t->command_line, own ? own->name : deformer ? modal_deformer_back_end(deformer) : "none",
                                  own ? own->hardware : deformer ? modal_deformer_device(deformer) : "none"};
-    if (!r->dry) MODAL_TRY(modaldeform_write_manifest(t, r, in, &info, &ran, out, &bytes, err));
+    if (r->one_file) MODAL_TRY(modaldeform_file_bytes(out, &bytes, err));
+    else if (!r->dry) MODAL_TRY(modaldeform_write_manifest(t, r, in, &info, &ran, out, &bytes, err));
     MODAL_TRY(modaldeform_commit_outputs(r, out, err));
     tool_stage(t, "close and sync", tool_seconds() - start, -1);
     report(t, r, in, deformer, bytes);

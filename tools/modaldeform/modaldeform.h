@@ -31,6 +31,7 @@ typedef struct modaldeform_request {
     const char *frames_text, *precision_text; /* NULL: not given */
     tool_slice frames;
     int from_stdin, force, resume, threads;
+    int one_file;         /* `folder` is the name of one file of the only format */
     modal_share share;    /* --share; n 0: the whole sequence */
     int join, verify;     /* --join, --verify */
     int64_t memory_limit; /* 0: none */
@@ -288,6 +289,8 @@ modal_status modaldeform_write_manifest(const tool *t, const modaldeform_request
                                         const modal_sequence_info *info,
                                         const modaldeform_ran *ran, const modaldeform_outputs *out,
                                         int64_t *bytes, modal_error *err);
+/* *bytes: of the one file. */
+modal_status modaldeform_file_bytes(const modaldeform_outputs *out, int64_t *bytes, modal_error *err);
 /* Removes what shares have left in the folder. */
 void modaldeform_discard_shares(const modaldeform_request *r);
 /* Gives all their names, the manifest last. */
