@@ -91,15 +91,18 @@ static modal_status parse_mesh(const tool_arguments *a, modaldeform_request *r, 
 }
 
 /* Formats that say when a frame is shown; others say when it was. */
-static modal_status check_slow_motion(const tool_arguments *a, modaldeform_request *r, modal_error *err)
+static modal_status check_slow_motion(tool *t, const tool_arguments *a, modaldeform_request *r, modal_error *err)
 {
+    int taken = 0;
     r->slow_motion = -1;
     if (tool_count(a, "slow-motion") == 0) return MODAL_OK;
+    for (int i = 0; i < r->n_formats; i++) taken |= r->formats[i] == &modal_sequence_glb || r->formats[i] == &modal_sequence_mdd;
+    if (!taken)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--slow-motion: only with --format glb and mdd, %s%s", r->formats[0]->name,
+                               r->formats[0] == &modal_sequence_pc2 ? " (which has no times)" : "");
     for (int i = 0; i < r->n_formats; i++)
-        if (r->formats[i] != &modal_sequence_glb && r->formats[i] != &modal_sequence_mdd &&
-            r->formats[i] != &modal_sequence_rest)
-            return modal_error_set(err, MODAL_ERROR_USAGE, "--slow-motion: only with --format glb and mdd, %s%s",
-                                   r->formats[i]->name, r->formats[i] == &modal_sequence_pc2 ? " (which has no times)" : "");
+        if (r->formats[i]->name && r->formats[i] != &modal_sequence_glb && r->formats[i] != &modal_sequence_mdd)
+            tool_note(t, "--slow-motion: left out of %s", r->formats[i]->name);
     return tool_slow_motion(a, &r->slow_motion, err);
 }
 
@@ -131,7 +134,7 @@ modal_status modaldeform_read_request(tool *t, modaldeform_request *r, modal_err
     r->show_arrays = strcmp(show, "arrays") == 0;
     if (!r->show_arrays && strcmp(show, "swing") != 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--show: not swing or arrays, %s", show);
-    MODAL_TRY(check_slow_motion(a, r, err));
+    MODAL_TRY(check_slow_motion(t, a, r, err));
     MODAL_TRY(modaldeform_check_look(a, r, err));
     MODAL_TRY(modaldeform_check_texture(a, r, err));
     if (r->colour && !r->texture_path) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fields: colour is that of a --texture, which is absent");

@@ -166,8 +166,6 @@ typedef struct modalrender_film {
 
 #define MODALRENDER_NO_FILM (modalrender_film){.to = -1, .messages = -1}
 
-/* ffmpeg's path. MODAL_ERROR_SYSTEM: it is not there. */
-modal_status modalrender_film_find(char **path, modal_error *err);
 /* Starts it, in a thread that lives as long as the film; rate: frames a second, a fraction. output: what becomes the film. */
 modal_status modalrender_film_start(modalrender_film *film, const modalrender_request *r, const int64_t rate[2], const tool_output *output,
                                     modal_error *err);

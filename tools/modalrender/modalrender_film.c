@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -15,23 +14,6 @@
 #include "tools/modalrender/modalrender.h"
 
 enum { GIF_RATE = 50 }; /* frames a second: viewers show shorter delays than 1/50 s slowly */
-
-modal_status modalrender_film_find(char **path, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    const char *list = getenv("PATH");
-    for (const char *c = list ? list : "/usr/bin:/bin", *next; c; c = next) {
-        const char *end = strchrnul(c, ':');
-        next = *end ? end + 1 : NULL;
-        MODAL_TRY(modal_alloc(path, end - c + 16, 1, "name", err));
-        sprintf(*path, "%.*s%sffmpeg", (int)(end - c), c, end > c ? "/" : "");
-        if (access(*path, X_OK) == 0) return MODAL_OK;
-        modal_free(path);
-    }
-    MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "ffmpeg: not found on PATH (its package is ffmpeg); without it OUT can be a folder or .y4m");
-done:
-    return status;
-}
 
 /* In the child. out: of the file that becomes the film. */
 static void become(const char *path, char *const *words, int in, int out, int messages, pid_t parent)

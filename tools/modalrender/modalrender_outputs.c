@@ -10,6 +10,7 @@
 #include "formats/sequences/manifest.h"
 #include "lib/base/cores.h"
 #include "lib/base/memory.h"
+#include "tools/common/ffmpeg.h"
 #include "tools/common/files.h"
 #include "tools/common/folder_files.h"
 #include "tools/modalrender/modalrender.h"
@@ -39,7 +40,7 @@ modal_status modalrender_begin_outputs(const modalrender_request *r, modalrender
     out->n_pictures = out->n;
     if (r->one_file) {
         if (r->streams) MODAL_TRY(add_output(r, out, -1, modalrender_format_names[r->format], "film", NULL, err));
-        if (r->streams && r->format != MODALRENDER_Y4M) MODAL_TRY(modalrender_film_find(&out->film.program, err));
+        if (r->streams && r->format != MODALRENDER_Y4M) MODAL_TRY(tool_find_ffmpeg(&out->film.program, err));
         MODAL_TRY(tool_output_begin(&out->all[0].file, out->all[0].path, r->force, err));
         if (!r->streams) MODAL_TRY(modalrender_files_new(&out->files, r, out, err));
         goto done;
