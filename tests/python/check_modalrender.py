@@ -226,7 +226,7 @@ BAD = [
     (["--shadow", "none", "--shadow-size", "1024"], 2, "--shadow-size: there are none"),
     (["--shadow", "hard", "--shadow-width", "2"], 2, "--shadow-width: only of vsm"),
     (["--shadow-size", "100"], 2, "--shadow-size"),
-    (["--format", "gif"], 2, "--format: none of png, exr, y4m, rgb, null, gif"),
+    (["--format", "bmp"], 2, "--format: none of png, exr, y4m, rgb, null, mp4, gif, bmp"),
     (["--format", "rgb"], 2, "OUT must be -"),
     (["--bits", "12"], 2, "--bits: none of 8, 16, 12"),
     (["--bits", "16", "--format", "exr"], 2, "--bits: 16 only with --format png"),

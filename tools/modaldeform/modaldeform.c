@@ -97,7 +97,7 @@ static int is_divided(const tool_arguments *a)
 static const tool_program program = {
     .name = "modaldeform",
     .summary = "deforms the surfaces of a trajectory and writes the sequence",
-    .usage = "[options] TRAJ.h5|BASIS.h5|SNAPSHOTS.h5 OUT|FILE.glb|FILE.vtkhdf|...",
+    .usage = "[options] TRAJ.h5|BASIS.h5|SNAPSHOTS.h5 OUT",
     .options = options,
     .least_operands = 2,
     .most_operands = 2,
@@ -394,8 +394,7 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
     const modal_device *own = in->snapshots ? modaldeform_snapshots_device(in->snapshots) : NULL;
     const modaldeform_ran ran = {t->command_line, own ? own->name : deformer ? modal_deformer_back_end(deformer) : "none",
                                  own ? own->hardware : deformer ? modal_deformer_device(deformer) : "none"};
-    if (r->one_file) MODAL_TRY(modaldeform_file_bytes(out, &bytes, err));
-    else if (!r->dry) MODAL_TRY(modaldeform_write_manifest(t, r, in, &info, &ran, out, &bytes, err));
+    if (!r->dry) MODAL_TRY(modaldeform_write_manifest(t, r, in, &info, &ran, out, &bytes, err));
     MODAL_TRY(modaldeform_commit_outputs(r, out, err));
     tool_stage(t, "close and sync", tool_seconds() - start, -1);
     report(t, r, in, deformer, bytes);

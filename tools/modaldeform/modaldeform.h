@@ -284,13 +284,11 @@ void modaldeform_name_error(const modaldeform_outputs *out, modal_error *err);
 typedef struct modaldeform_ran {
     const char *command, *back_end, *device;
 } modaldeform_ran;
-/* *bytes: of all files that it lists. */
+/* *bytes: of all files that it lists. Where OUT is one file, there is none, and *bytes is that of the file. */
 modal_status modaldeform_write_manifest(const tool *t, const modaldeform_request *r, const modaldeform_input *in,
                                         const modal_sequence_info *info,
                                         const modaldeform_ran *ran, const modaldeform_outputs *out,
                                         int64_t *bytes, modal_error *err);
-/* *bytes: of the one file. */
-modal_status modaldeform_file_bytes(const modaldeform_outputs *out, int64_t *bytes, modal_error *err);
 /* Removes what shares have left in the folder. */
 void modaldeform_discard_shares(const modaldeform_request *r);
 /* Gives all their names, the manifest last. */

@@ -229,7 +229,7 @@ done:
 
 /* ---- the manifest ---- */
 
-modal_status modaldeform_file_bytes(const modaldeform_outputs *out, int64_t *bytes, modal_error *err)
+static modal_status find_bytes(const modaldeform_outputs *out, int64_t *bytes, modal_error *err)
 {
     struct stat info;
     if (stat(out->all[0].file.temporary, &info) != 0)
@@ -245,6 +245,7 @@ modal_status modaldeform_write_manifest(const tool *t, const modaldeform_request
 {
     modal_status status = MODAL_OK;
     modal_manifest_file *files = NULL;
+    if (r->one_file) return find_bytes(out, bytes, err);
     char *names = NULL;
     int n_files = 0;
     tool_folder_output outputs[MOST_OUTPUTS];

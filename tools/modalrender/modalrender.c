@@ -76,7 +76,7 @@ static int is_divided(const tool_arguments *a) { return tool_count(a, "share") >
 static const tool_program program = {
     .name = "modalrender",
     .summary = "draws the frames of a trajectory, or a basis at rest, as pictures",
-    .usage = "[options] TRAJ OUT|FILM.mp4|FILM.gif|ONE.png",
+    .usage = "[options] TRAJ OUT",
     .options = options,
     .least_operands = 2,
     .most_operands = 2,
@@ -89,7 +89,8 @@ static const tool_program program = {
     .notes = "TRAJ is a trajectory; a basis, which is drawn at rest or, with --modes, swinging; snapshots with\n"
              "their solid; or a sequence.vtkhdf; - is standard input. OUT is a folder, made if absent:\n"
              "png/000000.png and so on, what --buffers asks for, and manifest.json, which is written last; or -\n"
-             "for y4m and rgb; or the name of one file: film.mp4, film.gif, one.png. Materials, images, lights and cameras are those of --look (formats/look.md).",
+             "for y4m and rgb; or the name of one file: film.mp4, film.gif, one.png. Materials, images, lights and\n"
+             "cameras are those of --look (formats/look.md).",
     .examples = "modalrender ring.h5 out\n"
                 "modalrender ring.h5 out --look ring.json --camera front --size 1920x1080 --samples 8\n"
                 "modalrender ring.h5 ring.mp4 --turntable\n"

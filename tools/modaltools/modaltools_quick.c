@@ -36,8 +36,8 @@ const tool_option modaltools_options[] = {
      "Of a surface that is open or crosses itself: take a closed one around it, within a hundredth of the box's diagonal (modalmesh --wrap).", TOOL_FIRST},
     {"turntable", 0, NULL, NULL, "The camera of a page or a film turns around the body.", TOOL_FIRST},
     {"variations", 0, "N", NULL,
-     "Make N of them, OUT_000 and so on (or page_000.html): each is hit at another point of its surface, unless --hit, --shake or --drop says how it "
-     "moves, with half to twice the amplitude and the damping.", TOOL_FIRST},
+     "Make N of them, OUT_000 and so on (or page_000.html): each is hit at another point of its surface, unless --hit, --shake or --drop says how "
+     "it moves, with half to twice the amplitude and the damping.", TOOL_FIRST},
     {"seed", 0, "S", "0", "Of --variations: what they are drawn from, a whole number.", 0},
     {"up", 0, "y|z", "y", "The axis that points upwards.", TOOL_FIRST},
     TOOL_OPTIONS_UNITS("of INPUT."),
@@ -83,15 +83,6 @@ static quick_kind find_kind(const char *path)
     return modal_surface_is_named(path) ? SURFACE : MESH;
 }
 
-void quick_output(const quick *q, int64_t number, char path[PATH_MAX])
-{
-    size_t length = strlen(q->output);
-    while (number >= 0 && length > 1 && q->output[length - 1] == '/') length--;
-    const char *ending = q->result == FOLDER ? "" : tool_ending(q->output);
-    if (number < 0) snprintf(path, PATH_MAX, "%s", q->output);
-    else snprintf(path, PATH_MAX, "%.*s_%03lld%s", (int)(length - strlen(ending)), q->output, (long long)number, ending);
-}
-
 static modal_status read_motion(quick *q, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -131,7 +122,8 @@ static modal_status check_formats(const quick *q, modal_error *err)
         c = c[length] ? c + length + 1 : NULL;
     }
     if (q->look && ((q->format && !shown) || (q->result == FILE_OF_FRAMES && tool_ending_find(q->output, looked, 2) < 0)))
-        return modal_error_set(err, MODAL_ERROR_USAGE, "--look: only a page, a film, glb, obj and vtkhdf have room for it, %s", q->format ? q->format : q->output);
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--look: only a page, a film, glb, obj and vtkhdf have room for it, %s",
+                               q->format ? q->format : q->output);
     return MODAL_OK;
 }
 

@@ -15,6 +15,15 @@
 
 enum { PERIODS = 12, FRAMES = 24 }; /* of the lowest mode; frames of one */
 
+void quick_output(const quick *q, int64_t number, char path[PATH_MAX])
+{
+    size_t length = strlen(q->output);
+    while (number >= 0 && length > 1 && q->output[length - 1] == '/') length--;
+    const char *ending = q->result == FOLDER ? "" : tool_ending(q->output);
+    if (number < 0) snprintf(path, PATH_MAX, "%s", q->output);
+    else snprintf(path, PATH_MAX, "%.*s_%03lld%s", (int)(length - strlen(ending)), q->output, (long long)number, ending);
+}
+
 #define ADD(...) MODAL_TRY(modaltools_add(&command, err, __VA_ARGS__))
 
 static modal_status add_units(const quick *q, modaltools_command *to, modal_error *err)
@@ -30,8 +39,8 @@ done:
     return status;
 }
 
-/* distance: a hundredth of the box's diagonal, m, for --wrap. Quadratic elements bend as they should, and do not lock where the volume cannot change, as rubber's; of a large surface they
- * are too many. */
+/* distance: a hundredth of the box's diagonal, m, for --wrap. Quadratic elements bend as they should, and do not lock where the volume cannot
+ * change, as rubber's; of a large surface they are too many. */
 static modal_status choose_order(const quick *q, int *order, double *distance, modal_error *err)
 {
     enum { LARGE = 15000 };
@@ -273,12 +282,13 @@ modal_status quick_vary(const quick *q, int64_t number, quick_variation *v, moda
 static void say_motion(const quick *q, const quick_variation *v, double frequency)
 {
     static const char *const names[] = {[PLUCK] = "plucked in its lowest modes", [SHAKE] = "shaken", [DROP] = "dropped into gravity"};
-    char hit[96];
-    snprintf(hit, sizeof hit, "hit at %.4g,%.4g,%.4g", v->at[0], v->at[1], v->at[2]);
+    char how[96];
     if (v->number > 0) return;
-    tool_note(q->t, "lowest mode %.4g Hz; %s%s, %d periods of it, %d frames", frequency,
-              v->number == 0 && !v->is_hit ? "variously " : "", v->number == 0 && q->motion == PLUCK ? "hit at points of the surface" : v->is_hit ? hit : names[q->motion],
-              PERIODS, PERIODS * FRAMES + 1);
+    if (v->number == 0 && q->motion == PLUCK) snprintf(how, sizeof how, "hit at points of its surface");
+    else if (v->is_hit) snprintf(how, sizeof how, "hit at %.4g,%.4g,%.4g", v->at[0], v->at[1], v->at[2]);
+    else snprintf(how, sizeof how, "%s", names[q->motion]);
+    tool_note(q->t, "lowest mode %.4g Hz; %s, %d periods, %d frames%s", frequency, how, PERIODS, PERIODS * FRAMES + 1,
+              v->number == 0 ? ", with other amplitudes and damping each time" : "");
 }
 
 static modal_status add_loads(quick *q, const quick_variation *v, modaltools_command *command, modal_error *err)
@@ -380,9 +390,9 @@ static modal_status add_pictures(const quick *q, const quick_variation *v, modal
         MODAL_TRY(modaltools_add(to, err, "--rate"));
         MODAL_TRY(modaltools_add(to, err, "30"));
     }
-    if (tool_ending_find(q->output, small, 1) == 0) {
+    if (q->result == FILM) {
         MODAL_TRY(modaltools_add(to, err, "--size"));
-        MODAL_TRY(modaltools_add(to, err, "480x270"));
+        MODAL_TRY(modaltools_add(to, err, tool_ending_find(q->output, small, 1) == 0 ? "480x270" : "640x360"));
     }
 done:
     return status;
