@@ -39,6 +39,31 @@ done:
     return status;
 }
 
+static int has_vtkhdf(const quick *q)
+{
+    static const char *const plain[] = {"vtkhdf"};
+    return q->result == FOLDER ? !q->format || strstr(q->format, "vtkhdf") != NULL : tool_ending_find(q->output, plain, 1) == 0;
+}
+
+/* A point of vtkhdf has one pair of texture coordinates. */
+static modal_status refuse_seams(const quick *q, const modal_surface_mesh *s, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int32_t *of_vertex = NULL;
+    if (!q->look || !s->triangle_uv || !has_vtkhdf(q)) return MODAL_OK;
+    MODAL_TRY(modal_alloc(&of_vertex, s->n_vertices, sizeof *of_vertex, "uv", err));
+    for (int64_t v = 0; v < s->n_vertices; v++) of_vertex[v] = -1;
+    for (int64_t i = 0; i < 3 * s->n_triangles; i++) {
+        int32_t *known = &of_vertex[s->triangles[i]];
+        if (*known < 0) *known = s->triangle_uv[i];
+        if (memcmp(s->uv + 2 * (int64_t)*known, s->uv + 2 * (int64_t)s->triangle_uv[i], 2 * sizeof *s->uv) != 0)
+            MODAL_FAIL(err, MODAL_ERROR_USAGE, "--look: vtkhdf cannot hold the seams of its texture coordinates, --format glb or obj can, %s", q->input);
+    }
+done:
+    modal_free(&of_vertex);
+    return status;
+}
+
 /* distance: a hundredth of the box's diagonal, m, for --wrap. Quadratic elements bend as they should, and do not lock where the volume cannot
  * change, as rubber's; of a large surface they are too many. */
 static modal_status choose_order(const quick *q, int *order, double *distance, modal_error *err)
@@ -54,6 +79,7 @@ static modal_status choose_order(const quick *q, int *order, double *distance, m
     modal_find_box(surface.positions, surface.n_vertices, low, high);
     *distance = 0.01 * q->units.unit->metres * q->units.scale *
                 sqrt((high[0] - low[0]) * (high[0] - low[0]) + (high[1] - low[1]) * (high[1] - low[1]) + (high[2] - low[2]) * (high[2] - low[2]));
+    if (status == MODAL_OK) status = refuse_seams(q, &surface, err);
     modal_surface_mesh_free(&surface);
     return status;
 }
@@ -287,8 +313,7 @@ static void say_motion(const quick *q, const quick_variation *v, double frequenc
     if (v->number == 0 && q->motion == PLUCK) snprintf(how, sizeof how, "hit at points of its surface");
     else if (v->is_hit) snprintf(how, sizeof how, "hit at %.4g,%.4g,%.4g", v->at[0], v->at[1], v->at[2]);
     else snprintf(how, sizeof how, "%s", names[q->motion]);
-    tool_note(q->t, "lowest mode %.4g Hz; %s, %d periods, %d frames%s", frequency, how, PERIODS, PERIODS * FRAMES + 1,
-              v->number == 0 ? ", with other amplitudes and damping each time" : "");
+    tool_note(q->t, "lowest mode %.4g Hz; %s, %d periods%s", frequency, how, PERIODS, v->number == 0 ? ", with other amplitudes and damping each time" : "");
 }
 
 static modal_status add_loads(quick *q, const quick_variation *v, modaltools_command *command, modal_error *err)
@@ -400,7 +425,7 @@ done:
 
 static modal_status add_sequence(const quick *q, modaltools_command *to, modal_error *err)
 {
-    static const char *const timed[] = {"glb", "mdd"}, *const plain[] = {"vtkhdf"};
+    static const char *const timed[] = {"glb", "mdd"};
     modal_status status = MODAL_OK;
     const int has_times = q->result == FILE_OF_FRAMES ? tool_ending_find(q->output, timed, 2) >= 0
                                                       : q->format && (strstr(q->format, "glb") || strstr(q->format, "mdd"));
@@ -408,17 +433,13 @@ static modal_status add_sequence(const quick *q, modaltools_command *to, modal_e
         MODAL_TRY(modaltools_add(to, err, "--format"));
         MODAL_TRY(modaltools_add(to, err, "%s", q->format));
     }
-    if (q->result == FOLDER ? !q->format || strstr(q->format, "vtkhdf") != NULL : tool_ending_find(q->output, plain, 1) == 0) {
+    if (has_vtkhdf(q)) {
         MODAL_TRY(modaltools_add(to, err, "--fields")); /* most formats hold positions alone */
         MODAL_TRY(modaltools_add(to, err, "displacement"));
     }
     if (q->motion != MODES && has_times) { /* they say when */
         MODAL_TRY(modaltools_add(to, err, "--slow-motion"));
         MODAL_TRY(modaltools_add(to, err, "auto"));
-    }
-    if (q->look) {
-        MODAL_TRY(modaltools_add(to, err, "--normals")); /* else viewers show facets */
-        MODAL_TRY(modaltools_add(to, err, "dynamic"));
     }
 done:
     return status;
@@ -441,6 +462,10 @@ modal_status quick_show(quick *q, const quick_variation *v, modal_error *err)
     if (q->look) {
         ADD("--look");
         ADD("%s", q->look);
+    }
+    if (q->look && (q->result == FOLDER || q->result == FILE_OF_FRAMES)) {
+        ADD("--normals"); /* else viewers show facets */
+        ADD("dynamic");
     }
     if (q->turntable) ADD("--turntable");
     if (q->motion == MODES && q->result != PAGE) {
