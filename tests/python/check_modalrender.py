@@ -230,7 +230,7 @@ BAD = [
     (["--format", "rgb"], 2, "OUT must be -"),
     (["--bits", "12"], 2, "--bits: none of 8, 16, 12"),
     (["--bits", "16", "--format", "exr"], 2, "--bits: 16 only with --format png"),
-    (["--rate", "25"], 2, "--rate: only with --format y4m"),
+    (["--rate", "25"], 2, "--rate: only of y4m, mp4 and gif"),
     (["--buffers", "depth,depth"], 2, "--buffers: twice, depth"),
     (["--buffers", "z"], 2, "--buffers: none of"),
     (["--camera", "high"], 2, "--camera: only with --look"),

@@ -29,7 +29,7 @@ static const tool_option options[] = {
      "rest in the order of triangles.",
      0},
     {"shadow-alpha", 0, "ALPHA", "0.5", "What is blended throws a shadow where its alpha exceeds this, 0 to 1.", 0},
-    {"turntable", 0, NULL, NULL, "The camera turns around what it sees, once over all frames.", TOOL_FIRST},
+    {"turntable", 0, NULL, NULL, "The camera turns around what it sees, once over all frames.", 0},
     {"up", 0, "y|z", "z", "The axis that points upwards, where no LOOK.json says it.", 0},
     {"crease", 0, "DEG|vn", "40",
      "Edges that are sharper than this at rest are hard, degrees, 0 to 180; vn: those where the .obj that modalpack read has several normals.", 0},
@@ -37,8 +37,7 @@ static const tool_option options[] = {
      "Of materials that have an octree texture and an image of it: auto takes the image where its texels are smaller than a pixel.", 0},
     {"format", 0, "png|exr|y4m|rgb|null", "png",
      "png: OUT/png/NNNNNN.png; exr: OUT/exr/NNNNNN.exr, linear light, with depths and --buffers as channels; "
-     "y4m and rgb (8 bits, row after row) go to standard output, OUT is -; null: no pictures. Where OUT ends with .png, .exr (one frame), .mp4, .gif "
-     "(ffmpeg makes them) or .y4m, that decides.", TOOL_FIRST},
+     "y4m and rgb (8 bits, row after row) go to standard output, OUT is -; null: no pictures.", TOOL_FIRST},
     {"buffers", 0, "LIST", NULL,
      "Also OUT/NAME/NNNNNN.npy of these: colour (linear light), depth (m along the view), normal, position (m), motion (pixels, from the "
      "frame before), object, triangle (the user's number in its object; -1: none).",
@@ -89,8 +88,8 @@ static const tool_program program = {
     .notes = "TRAJ is a trajectory; a basis, which is drawn at rest or, with --modes, swinging; snapshots with\n"
              "their solid; or a sequence.vtkhdf; - is standard input. OUT is a folder, made if absent:\n"
              "png/000000.png and so on, what --buffers asks for, and manifest.json, which is written last; or -\n"
-             "for y4m and rgb; or the name of one file: film.mp4, film.gif, one.png. Materials, images, lights and\n"
-             "cameras are those of --look (formats/look.md).",
+             "for y4m and rgb; or one file: film.mp4, film.gif (by ffmpeg), film.y4m, one.png, one.exr. Materials,\n"
+             "images, lights and cameras are those of --look (formats/look.md).",
     .examples = "modalrender ring.h5 out\n"
                 "modalrender ring.h5 out --look ring.json --camera front --size 1920x1080 --samples 8\n"
                 "modalrender ring.h5 ring.mp4 --turntable\n"

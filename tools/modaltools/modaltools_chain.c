@@ -232,7 +232,8 @@ static void take_messages(modaltools_chain *chain, const char *name, int code)
         last = line;
     }
     if (code == TOOL_EXIT_DONE) goto done;
-    if (!last) fprintf(stderr, "modaltools quick: %s: failed, %d\n", name, code);
+    if (tool_signalled()) fprintf(stderr, "modaltools quick: interrupted\n");
+    else if (!last || code > 128) fprintf(stderr, "modaltools quick: %s: failed, %d\n", name, code);
     else if (chain->hint && (code == TOOL_EXIT_INPUT || code == TOOL_EXIT_NOT_CONVERGED)) fprintf(stderr, "%s (%s)\n", last, chain->hint);
     else fprintf(stderr, "%s\n", last);
 done:

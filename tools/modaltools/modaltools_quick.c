@@ -33,7 +33,7 @@ const tool_option modaltools_options[] = {
      "says what; otherwise nothing.",
      TOOL_REPEATABLE | TOOL_FIRST},
     {"wrap", 0, NULL, NULL,
-     "Of a surface that is open or crosses itself: take a closed one around it, within a hundredth of the box's diagonal (modalmesh --wrap).", TOOL_FIRST},
+     "Of a surface that is open or crosses itself: take a closed one around it, within 3 % of the box's diagonal (modalmesh --wrap).", TOOL_FIRST},
     {"turntable", 0, NULL, NULL, "The camera of a page or a film turns around the body.", TOOL_FIRST},
     {"variations", 0, "N", NULL,
      "Make N of them, OUT_000 and so on (or page_000.html): each is hit at another point of its surface, unless --hit, --shake or --drop says how "

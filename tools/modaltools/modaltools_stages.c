@@ -64,7 +64,7 @@ done:
     return status;
 }
 
-/* distance: a hundredth of the box's diagonal, m, for --wrap. Quadratic elements bend as they should, and do not lock where the volume cannot
+/* distance: three hundredths of the box's diagonal, m, for --wrap. Quadratic elements bend as they should, and do not lock where the volume cannot
  * change, as rubber's; of a large surface they are too many. */
 static modal_status choose_order(const quick *q, int *order, double *distance, modal_error *err)
 {
@@ -77,7 +77,7 @@ static modal_status choose_order(const quick *q, int *order, double *distance, m
     modal_status status = modal_surface_read(q->input, &surface, &n_collapsed, err);
     if (surface.n_vertices > LARGE) *order = 1;
     modal_find_box(surface.positions, surface.n_vertices, low, high);
-    *distance = 0.01 * q->units.unit->metres * q->units.scale *
+    *distance = 0.03 * q->units.unit->metres * q->units.scale *
                 sqrt((high[0] - low[0]) * (high[0] - low[0]) + (high[1] - low[1]) * (high[1] - low[1]) + (high[2] - low[2]) * (high[2] - low[2]));
     if (status == MODAL_OK) status = refuse_seams(q, &surface, err);
     modal_surface_mesh_free(&surface);
