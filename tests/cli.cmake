@@ -152,7 +152,7 @@ if(TARGET modalpack AND TARGET modalmesh)
   add_test(NAME cli.quick COMMAND ${check_quick})
   add_test(NAME cli.quick_outputs COMMAND ${check_quick} outputs)
   add_test(NAME cli.quick_bunny COMMAND ${check_quick} ${MODAL_TEST_DATA})
-  set_tests_properties(cli.quick cli.quick_outputs PROPERTIES LABELS cli TIMEOUT 300)
+  set_tests_properties(cli.quick cli.quick_outputs PROPERTIES LABELS cli TIMEOUT 600)
   set_tests_properties(cli.quick_bunny PROPERTIES LABELS "cli;long" TIMEOUT 300)
 endif()
 

@@ -240,10 +240,7 @@ def films():
         print("check_quick: films: ffmpeg is absent, not checked")
         return
     quick("bar.veg", "egg.mp4", "--material", "steel", "--turntable", "--hit", "0.1,0,0")
-    first = pathlib.Path("egg.mp4").read_bytes()
-    assert first[4:8] == b"ftyp"
-    quick("bar.veg", "egg.mp4", "--material", "steel", "--turntable", "--hit", "0.1,0,0", "-f")
-    assert pathlib.Path("egg.mp4").read_bytes() == first
+    assert pathlib.Path("egg.mp4").read_bytes()[4:8] == b"ftyp"
 
 
 def signals():
