@@ -18,6 +18,7 @@
 #include "lib/base/text.h"
 #include "tools/common/commit.h"
 #include "tools/common/documents.h"
+#include "tools/common/endings.h"
 #include "tools/common/files.h"
 #include "tools/common/memory.h"
 #include "tools/common/output.h"
@@ -251,6 +252,7 @@ static modal_status name_files(tool *t, modal_error *err)
     for (int i = p->words ? 1 : 0; i < n; i++) {
         const int traits = i == output ? p->output_traits : p->input_traits;
         if (traits) MODAL_TRY(name_file(t, "", operand_name(p, i, n, name), a->operands[i], traits, err));
+        if (i == output && p->endings) MODAL_TRY(tool_ending_check(a->operands[i], p->name, p->endings, err));
     }
     for (int i = 0; i < a->n_given; i++) {
         const tool_option *option = &a->table[a->given[i].option];

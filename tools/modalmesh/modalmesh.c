@@ -89,6 +89,7 @@ static const tool_program program = {
     .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 2,
     .output_traits = TOOL_WRITES | TOOL_PIPE,
+    .endings = "msh",
     .notes = "Surfaces: .obj .stl .ply .off, .vtk of polygons.\n"
              "Geometries, through Gmsh: .step .stp .brep .iges .igs .geo.\n"
              "Volume meshes: .msh .veg .inp .mesh .meshb .node .ele .face .vtk .vtu.\n"

@@ -126,6 +126,7 @@ static const tool_program program = {
     .input_traits = TOOL_READS | TOOL_PIPE,
     .output = -1,
     .output_traits = TOOL_WRITES | TOOL_PIPE,
+    .endings = "h5",
     .divided_by = "--eigensolver slepc",
     .is_divided = is_divided,
     .notes = "MESH is one of formats/meshes.md (.msh, .veg, .inp, .mesh, .meshb, .node, .vtk, .vtu), of\n"

@@ -36,6 +36,7 @@ static const tool_program program = {
     .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 2,
     .output_traits = TOOL_WRITES | TOOL_PIPE,
+    .endings = "h5",
     .notes =
         "PLACES is a CSV list, a line an object: object,shape,parent,x,y,z,rx,ry,rz. Objects count from 0 in\n"
         "order; shapes count from 0 through the given bases, one after the other; the parent is the\n"

@@ -97,6 +97,7 @@ static const tool_program program = {
     .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 2,
     .output_traits = TOOL_WRITES | TOOL_PIPE,
+    .endings = "h5 csv",
     .notes =
         "Each mode is a damped oscillator, q'' + 2 zeta omega q' + omega^2 q = f(t), solved exactly for\n"
         "loads that are linear between their breakpoints: there is no time-step error, and the frame\n"

@@ -40,6 +40,7 @@ const tool_program modaltex_build_program = {
     .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 3,
     .output_traits = TOOL_WRITES | TOOL_PIPE,
+    .endings = "h5",
     .notes = "SURFACE is an .obj, .ply, .stl, .off or .vtk of polygons; of a BASIS the surface at rest is taken. Values are white, or 0;\n"
              "modaltex paint changes them. formats/octree.md says what is in TEX.",
     .examples = "modaltex build bunny.ply bunny_tex.h5 --resolution 512\nmodaltex build basis.h5 wetness.h5 --channels float",

@@ -32,6 +32,7 @@ const tool_program modaltex_look_program = {
     .input_traits = TOOL_READS,
     .output = 3,
     .output_traits = TOOL_WRITES,
+    .endings = "json",
     .notes = "Names of images are seen from the folder of LOOK, which must be that of the .mtl or one above it.",
     .examples = "modaltex look tree.obj tree.json",
 };

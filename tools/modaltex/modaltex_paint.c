@@ -40,6 +40,7 @@ const tool_program modaltex_paint_program = {
     .input_traits = TOOL_READS | TOOL_PIPE,
     .output = -1,
     .output_traits = TOOL_WRITES | TOOL_PIPE,
+    .endings = "h5",
     .notes = "formats/layers.md says what is in LAYERS: colours of a scan's vertices, images by uv or along the axes, marble, wood, noise,\n"
              "checkers, strokes of a brush, normals, a field of a sequence. OUT is TEX with the layers over it.",
     .examples = "modaltex paint bunny_tex.h5 marble.json bunny_marble.h5\n"

@@ -51,6 +51,7 @@ static const tool_program program = {
     .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 2,
     .output_traits = TOOL_WRITES | TOOL_PIPE,
+    .endings = "h5",
     .notes = "MESH is one of formats/meshes.md, of tetrahedra of 4 nodes and hexahedra of 8. SNAPSHOTS.h5\n"
              "(formats/snapshots.md) has the displacements of all nodes at every frame; modalpack --snapshots\n"
              "makes a basis of it.",

@@ -40,6 +40,7 @@ static const tool_option options[] = {
     TOOL_OPTION_ANY_PATH,
     TOOL_OPTION_SLOW_MOTION("The page shows at first"),
     {"up", 0, "y|z", "y", "The axis that points upwards when the page opens.", 0},
+    {"turntable", 0, NULL, NULL, "The camera turns around the scene, a turn in 12 s, until it is moved by hand.", 0},
     TOOL_OPTION_FORCE,
     TOOL_OPTIONS_COMMON,
     {0},
@@ -60,6 +61,7 @@ static const tool_program program = {
     .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 2,
     .output_traits = TOOL_WRITES | TOOL_PIPE,
+    .endings = "html htm",
     .notes = "The page holds the basis and the reduced coordinates and deforms on the viewer's own GPU; it needs\n"
              "no network, no server and no other file. Of SNAPSHOTS (modaltled)\n"
              "it holds as few columns as show every vertex to 1e-3 of the largest displacement.",
@@ -96,7 +98,7 @@ static int is_table(const char *path)
 /* Options that say how something moves. */
 static modal_status check_table_options(const tool *t, modal_error *err)
 {
-    static const char *const moving[] = {"basis", "parts", "scene", "sound", "look", "any-path", "slow-motion", "up"};
+    static const char *const moving[] = {"basis", "parts", "scene", "sound", "look", "any-path", "slow-motion", "up", "turntable"};
     for (size_t i = 0; i < sizeof moving / sizeof *moving; i++)
         if (is_table(t->arguments.operands[0]) && tool_count(&t->arguments, moving[i]) > 0)
             return modal_error_set(err, MODAL_ERROR_USAGE, "--%s: not with a response, %s", moving[i], t->arguments.operands[0]);
@@ -203,6 +205,7 @@ static modal_status read_play(tool *t, scene *s, modal_error *err)
     const modal_trajectory *q = &s->trajectory;
     const char *sound = tool_value(&t->arguments, "sound"), *input = t->arguments.operands[0];
     MODAL_TRY(tool_slow_motion(&t->arguments, &s->play.slow_motion, err));
+    s->play.turntable = tool_count(&t->arguments, "turntable");
     if (q->n_frames == 0 && sound) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--sound: goes with a trajectory, but this is a basis, %s", input);
     if (q->n_frames == 0 && tool_count(&t->arguments, "slow-motion"))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--slow-motion: goes with a trajectory, but this is a basis, %s", input);
