@@ -33,7 +33,8 @@ def main():
     tool = lambda name, *words: subprocess.run([os.path.join(given.tools, name), *words, "--force", "-q"], check=True)
     subprocess.run([sys.executable, here / "buoy.py", out], check=True, stdout=subprocess.DEVNULL)
     tool("modalmesh", inside("buoy.obj"), inside("buoy.msh"))
-    tool("modalpack", inside("buoy.msh"), inside("buoy.h5"), "--surface", inside("buoy.obj"), "--young", "4e4", "--poisson", "0.45", "--density", "900", "--modes", "44", "--reduced-forces",
+    tool("modalpack", inside("buoy.msh"), inside("buoy.h5"), "--surface", inside("buoy.obj"), "--young", "4e4", "--poisson", "0.45", "--density",
+            "900", "--modes", "44", "--reduced-forces",
          "--derivatives", "8")
     (out / "places.csv").write_text("object,shape,parent,x,y,z,rx,ry,rz\n" + "".join(
         f"{i},0,-1,{','.join(map(str, at))},{','.join(map(str, turn))}\n" for i, (at, turn, *_) in enumerate(BUOYS)))
@@ -48,13 +49,15 @@ def main():
     look = json.loads((out / "look.json").read_text())
     look["materials"]["floor"] = {"diffuse": [0.5, 0.47, 0.42]}
     look.update(ambient=[0.3, 0.32, 0.36], background=[0.72, 0.82, 0.93], lights=[{"direction": [0.5, 0.7, -1.6], "colour": [1, 0.97, 0.9]}],
-                ground={"material": "floor", "height": 0, "size": 20}, cameras=[{"eye": [0.0, -3.0, 1.75], "target": [0, 0, 0.7], "up": [0, 0, 1], "fov": 0.62}])
+                ground={"material": "floor", "height": 0, "size": 20}, cameras=[{"eye": [0.0, -3.0, 1.75], "target": [0, 0, 0.7], "up": [0, 0, 1],
+                        "fov": 0.62}])
     (out / "look.json").write_text(json.dumps(look, indent=1))
     shutil.rmtree(out / "pictures", ignore_errors=True)
     tool("modalrender", inside("traj.h5"), inside("pictures"), "--look", inside("look.json"), "--size", given.size, "--samples", "8")
     if shutil.which("ffmpeg"):
         colours = "split[a][b];[a]palettegen=max_colors=64:stats_mode=diff[p];[b][p]paletteuse=dither=none:diff_mode=rectangle"
-        subprocess.run(["ffmpeg", "-v", "error", "-y", "-framerate", str(round(given.frames / FLIGHT / SLOW)), "-i", inside("pictures/png/%06d.png"), "-vf", colours,
+        subprocess.run(["ffmpeg", "-v", "error", "-y", "-framerate", str(round(given.frames / FLIGHT / SLOW)), "-i", inside("pictures/png/%06d.png"),
+                "-vf", colours,
                         inside("buoys.gif")], check=True)
 
 

@@ -102,7 +102,8 @@ modal_status bench_interop(modal_bench *b, const interop_frame *frame, modal_err
     interop s = {.frame = frame, .gl = gl, .err = err};
     if (!gl) return MODAL_OK;
     gl->GenBuffers(2, s.buffers);
-    bench_row once = {.name = "registering both buffers, once", .side = frame->side, .n_vertices = frame->n_vertices, .n_columns = 1, .n_objects = 1, .error = -1.0};
+    bench_row once = {.name = "registering both buffers, once", .side = frame->side, .n_vertices = frame->n_vertices, .n_columns = 1,
+                      .n_objects = 1, .error = -1.0};
     for (int i = 0; i < 2; i++) {
         gl->BindBuffer(GL_ARRAY_BUFFER, s.buffers[i]);
         gl->BufferData(GL_ARRAY_BUFFER, (intptr_t)(12 * frame->n_vertices), NULL, GL_STATIC_DRAW);

@@ -86,7 +86,8 @@ class Measured:
 
     def find(self, where, side, name, **keys):
         for row in self.data["results"]:
-            if row["table"] == where and (row["side"] == "cpu") == (side == "cpu") and row["name"].startswith(name) and all(row[k] == v for k, v in keys.items()):
+            if row["table"] == where and (row["side"] == "cpu") == (side == "cpu") and row["name"].startswith(name) and all(row[k] == v for k,
+                    v in keys.items()):
                 return row
 
     def named(self, name, side, n=None, r=None, objects=None, where="table 1"):
@@ -119,7 +120,8 @@ def source(key):
 def plants(origin):
     """{name: cells} of plants.md, on the H200."""
     rows = cells("plants.md", "## NVIDIA H200", "\nTreesketch's shadow")
-    return {re.sub(r" \(24.*", "", row[0]): row for row in rows if origin in row[1]}, {re.sub(r" \(24.*", "", row[0]): row for row in cells("plants.md", "## AMD EPYC", "\nWhile as many") if origin in row[1]}
+    return {re.sub(r" \(24.*", "", row[0]): row for row in rows if origin in row[1]}, {re.sub(r" \(24.*", "",
+            row[0]): row for row in cells("plants.md", "## AMD EPYC", "\nWhile as many") if origin in row[1]}
 
 
 def ratio(a, b):
@@ -129,7 +131,8 @@ def ratio(a, b):
 def paper():
     yield f"## 2020: {published['paper 1']['source']}"
     yield ""
-    yield "RTX 2080 Ti, 28 cores of a Xeon W-3275. A row has the published number, then ours on the machine above. The published milliseconds of one object would need more than that card's bandwidth if n counts vertices; perhaps it counts degrees of freedom (gpu.md)."
+    yield ("RTX 2080 Ti, 28 cores of a Xeon W-3275. A row has the published number, then ours on the machine above. The published milliseconds of "
+           "one object would need more than that card's bandwidth if n counts vertices; perhaps it counts degrees of freedom (gpu.md).")
     yield ""
     yield "### Table 1: products a thread, ms"
     yield ""
@@ -142,10 +145,12 @@ def paper():
     yield from table(["k", *published["paper 1"]["columns"], "modal_sum"], lines)
     yield "### Table 2: normals of the dragon, ms"
     yield ""
-    t = {k: ours.named(n, s, where="table 2") for k, (n, s) in {"CPU, computing": ("normals_dynamic", "cpu"), "CPU, transfer": ("the CPU's normals to the GPU (pinned)", "gpu"),
+    t = {k: ours.named(n, s, where="table 2") for k, (n, s) in {"CPU, computing": ("normals_dynamic", "cpu"),
+            "CPU, transfer": ("the CPU's normals to the GPU (pinned)", "gpu"),
          "GPU, one stage": ("paper 4.2, one stage", "gpu"), "GPU, two stages": ("paper 4.2, two stages", "gpu")}.items()}
     yield from table(["", "published", "here"], [[k, v, number(t[k] and t[k] / 1e3)] for k, v in published["paper 2"]["rows"].items()]
-                     + [["GPU, ours (normals_dynamic)", "", number(ours.named("normals_dynamic", "gpu", where="table 2") and ours.named("normals_dynamic", "gpu", where="table 2") / 1e3)]])
+                     + [["GPU, ours (normals_dynamic)", "", number(ours.named("normals_dynamic", "gpu",
+                             where="table 2") and ours.named("normals_dynamic", "gpu", where="table 2") / 1e3)]])
     yield "### Table 3: sizes of chunks, ms of U q"
     yield ""
     lines = []
@@ -157,7 +162,8 @@ def paper():
     yield from table(["chunks", *published["paper 3"]["columns"], "deform_objects (with the transform)"], lines)
     yield "### Table 4: many objects"
     yield ""
-    yield "q: a step of all reduced coordinates; ours is of St. Venant-Kirchhoff's law with wind, on the GPU, then on a CPU (plants.md: one thread, busy machine). U q and T are one launch of ours; its CPU columns without and with q stepped at the same time are one thread's."
+    yield ("q: a step of all reduced coordinates; ours is of St. Venant-Kirchhoff's law with wind, on the GPU, then on a CPU (plants.md: one thread, "
+           "busy machine). U q and T are one launch of ours; its CPU columns without and with q stepped at the same time are one thread's.")
     yield ""
     gpu, cpu = plants("table 4")
     lines = []
@@ -168,9 +174,12 @@ def paper():
         blas = min((t for t in batched if t is not None), default=None)
         both = lambda row: NONE if row is None else number(first(row[6]) + first(row[7]))
         lines += [[f"{name}, published", *v[:4], v[4], f"{v[5]} + {v[7]}", f"{v[6]} + {v[8]}", v[9], f"{v[10]} + {v[12]}", v[11], v[13], v[14], v[15]],
-                  [f"{name}, here", *v[:4], f"{g[5]}; CPU {c[5]}", both(c), both(w), c[12] if len(c) > 12 else NONE, number(mine and mine / 1e3), number(blas and blas / 1e3), g[12], g[15], 1]]
-    yield from table(["", "objects", "all", "n", "r", "q, ms", "CPU U q + T, ms", "the same while q is stepped", "CPU frames/s", "GPU U q + T, ms", "cuBLAS U q at best, ms", "GPU frames/s", "MB", "kernels"], lines)
-    yield "MB of ours holds the forest, the deformer and pictures of 1920 x 1080, and the CUDA context's buffers; the published one the deformer alone. Frames/s of ours are those of step and picture together."
+                  [f"{name}, here", *v[:4], f"{g[5]}; CPU {c[5]}", both(c), both(w), c[12] if len(c) > 12 else NONE, number(mine and mine / 1e3),
+                          number(blas and blas / 1e3), g[12], g[15], 1]]
+    yield from table(["", "objects", "all", "n", "r", "q, ms", "CPU U q + T, ms", "the same while q is stepped", "CPU frames/s", "GPU U q + T, ms",
+            "cuBLAS U q at best, ms", "GPU frames/s", "MB", "kernels"], lines)
+    yield ("MB of ours holds the forest, the deformer and pictures of 1920 x 1080, and the CUDA context's buffers; the published one the deformer "
+           "alone. Frames/s of ours are those of step and picture together.")
     yield ""
     yield "### Table 5: CPU over GPU, one object"
     yield ""
@@ -179,7 +188,8 @@ def paper():
     lines = []
     for r, values in published["paper 5"]["rows"].items():
         here = [ours.single(n, int(r), "table 5") for n in published["paper 5"]["columns"]]
-        lines += [[f"r = {r}, published", *values], [f"r = {r}, here", *(ratio(None if t[3] is None else min(x for x in t[3:5] if x is not None), t[0]) for t in here)],
+        lines += [[f"r = {r}, published", *values], [f"r = {r}, here", *(ratio(None if t[3] is None else min(x for x in t[3:5] if x is not None),
+                t[0]) for t in here)],
                   [f"r = {r}, here, us of modal_sum; of its kernel", *(f"{number(t[0])}; {number(t[1])}" for t in here)]]
     yield from table(["vertices", *published["paper 5"]["columns"]], lines)
     yield "### Figures 1 and 9 to 14"
@@ -216,7 +226,9 @@ def thesis():
     yield ""
     yield "### Tables 4.5 to 4.7: twelve species"
     yield ""
-    yield "Ours have as many domains and modes (tests/bench/grow_plants.py), fewer vertices; v' and u of the thesis are of its unfolded meshes, which we do not need. vbr: vertices and rendering; ours is transform, normals, shadow and picture. k: CPU over GPU; O: share of the frame."
+    yield ("Ours have as many domains and modes (tests/bench/grow_plants.py), fewer vertices; v' and u of the thesis are of its unfolded meshes, "
+           "which we do not need. vbr: vertices and rendering; ours is transform, normals, shadow and picture. k: CPU over GPU; O: share of the "
+           "frame.")
     yield ""
     gpu, cpu = plants("table 4.6")
     lines = []
@@ -231,9 +243,12 @@ def thesis():
         vbr = [sum(float(first(x)) for x in row[8:11]) for row in (c, g)]
         whole = [uq[i] + vbr[i] + float(first(row[5])) for i, row in enumerate((c, g))]
         fps = [first(c[12]), first(g[12])]
-        lines.append([f"{name}, here", int(first(g[3])), "", "", int(first(g[2])), a[4], int(first(g[4])), "", c[12], g[12], number(uq[0]), number(uq[1]), number(vbr[0]),
-                      number(vbr[1]), g[15], 1, ratio(*uq), ratio(*vbr), ratio(fps[1], fps[0]), *(f"{100 * uq[i] / whole[i]:.2f}" for i in (0, 1)), *(f"{100 * vbr[i] / whole[i]:.1f}" for i in (0, 1))])
-    yield from table(["", "v", "f", "v'", "d", "d'", "r", "u", "CPU frames/s", "GPU frames/s", "U q CPU, ms", "U q GPU, ms (ours with the transform)", "vbr CPU, ms", "vbr GPU, ms", "MB", "kernels of U q",
+        lines.append([f"{name}, here", int(first(g[3])), "", "", int(first(g[2])), a[4], int(first(g[4])), "", c[12], g[12], number(uq[0]),
+                number(uq[1]), number(vbr[0]),
+                      number(vbr[1]), g[15], 1, ratio(*uq), ratio(*vbr), ratio(fps[1], fps[0]), *(f"{100 * uq[i] / whole[i]:.2f}" for i in (0,
+                              1)), *(f"{100 * vbr[i] / whole[i]:.1f}" for i in (0, 1))])
+    yield from table(["", "v", "f", "v'", "d", "d'", "r", "u", "CPU frames/s", "GPU frames/s", "U q CPU, ms", "U q GPU, ms (ours with the transform)",
+            "vbr CPU, ms", "vbr GPU, ms", "MB", "kernels of U q",
                       "k_uq", "k_vbr", "k_fps", "O_uq CPU, %", "GPU, %", "O_vbr CPU, %", "GPU, %"], lines)
     yield "The CPU's rows are of one thread of a machine that others used, the thesis's of sixteen: their ratios say little of either."
     yield ""
@@ -250,8 +265,10 @@ def camillo():
     sizes = [i for i, name in enumerate(head) if name in ("saddle 200k", "saddle 300k", "saddle 400k", "saddle 500k", "saddle 1M")]
     yield "### Figures 9 to 11: curvature tensors of a saddle, us"
     yield ""
-    curves = [("shared memory (CUDA; blocks of 256)", "blocks of 256"), ("geometry shader and blending (OpenGL)", "geometry shader and blending, OpenGL"), ("ours: packed ring", "packed ring")]
-    yield from table(["", *(head[i] for i in sizes)], [[name, *(pick[row][i].strip(" *") for i in sizes)] for name, row in curves] + [["tessellation shader (OpenGL)", *[NONE] * len(sizes)]])
+    curves = [("shared memory (CUDA; blocks of 256)", "blocks of 256"), ("geometry shader and blending (OpenGL)",
+            "geometry shader and blending, OpenGL"), ("ours: packed ring", "packed ring")]
+    yield from table(["", *(head[i] for i in sizes)], [[name, *(pick[row][i].strip(" *") for i in sizes)] for name,
+            row in curves] + [["tessellation shader (OpenGL)", *[NONE] * len(sizes)]])
     yield "The thesis's own way, the tessellation shader, is not written again: its figures have it slower than shared memory on every card. Figure 11's number, more than 120 frames/s at a million faces, is passed by the packed ring " \
           f"({1e6 / first(pick['packed ring'][sizes[-1]]):,.0f} frames/s)."
     yield ""
@@ -260,10 +277,13 @@ def camillo():
     pairs = [row for row in cells("rings.md", "## All pairs") if row[0][:1].isdigit()]
     bodies = list(dict.fromkeys(row[0] for row in pairs))
     ways = ["published, tiles of 256", "published, tiles of 32", "instances of tessellated patches", "pair_sum"]
-    names = {"published, tiles of 256": "CUDA, blocks of 256 (19, 20)", "published, tiles of 32": "CUDA, blocks of 32 (21)", "instances of tessellated patches": "OpenGL, instances of patches (19 to 21)", "pair_sum": "ours: pair_sum"}
+    names = {"published, tiles of 256": "CUDA, blocks of 256 (19, 20)", "published, tiles of 32": "CUDA, blocks of 32 (21)",
+            "instances of tessellated patches": "OpenGL, instances of patches (19 to 21)", "pair_sum": "ours: pair_sum"}
     value = {(row[0], row[1]): 1e6 / first(row[2]) for row in pairs}
-    yield from table(["bodies", *bodies], [[names[w], *(number(value.get((b, w))) for b in bodies)] for w in ways] + [[f"OpenGL, {s} (19)", *[NONE] * len(bodies)] for s in ("geometry shader", "tessellation shader")])
-    yield "Of figure 19's four curves two are here and two are not: the text says that geometry and tessellation shaders without instances fall off at once. Figure 14 is a drawing of tiles: kernels/pair_sum/pair_sum.h says ours."
+    yield from table(["bodies", *bodies], [[names[w], *(number(value.get((b, w))) for b in bodies)] for w in ways] + [[f"OpenGL, {s} (19)",
+            *[NONE] * len(bodies)] for s in ("geometry shader", "tessellation shader")])
+    yield ("Of figure 19's four curves two are here and two are not: the text says that geometry and tessellation shaders without instances fall off "
+           "at once. Figure 14 is a drawing of tiles: kernels/pair_sum/pair_sum.h says ours.")
     yield ""
 
 
@@ -274,13 +294,17 @@ def gems():
     rows = cells("octree.md", "### One H200", "\nSo float at depth")
     rate = {row[0]: row[1] for row in rows}
     yield from table(["", "published", "here"], [
-        ["levels", g["levels"], "up to 20 (`modaltex build --resolution`); measured to 12, 4096^3"], ["resolution of an index", f"{g['bits of an index']} bits", "keys of 64 bits, 20 bits a coordinate"],
+        ["levels", g["levels"], "up to 20 (`modaltex build --resolution`); measured to 12, 4096^3"], ["resolution of an index",
+                f"{g['bits of an index']} bits", "keys of 64 bits, 20 bits a coordinate"],
         ["samples a point, linear", g["samples a point, linear"], "8, all in the tree: cells around the surface are part of it, as in the chapter"],
-        ["memory", f"{g['bytes a cell']} bytes a cell, {g['cells of a node, N = 2']} cells a node", "11.6 bytes a sample in the file, 16.7 in look-up tables (float, depth 10)"],
-        ["neighbours of a leaf", f"{g['neighbours of a leaf, mean']} in the mean, {g['neighbours of a leaf, at most']} at most", "searched by key (kernels/surface_flow)"],
+        ["memory", f"{g['bytes a cell']} bytes a cell, {g['cells of a node, N = 2']} cells a node",
+                "11.6 bytes a sample in the file, 16.7 in look-up tables (float, depth 10)"],
+        ["neighbours of a leaf", f"{g['neighbours of a leaf, mean']} in the mean, {g['neighbours of a leaf, at most']} at most",
+                "searched by key (kernels/surface_flow)"],
         ["10^9 look-ups/s, depth 9, 8-bit colours", "no number", f"texel order {rate['9, rgba8, texel']}, random {rate['9, rgba8, random']} on an H200"],
         ["the chapter's way (a cell a level), depth 9, 10^9/s", "no number", next(row[6] for row in rows if row[0] == "9, rgba8, texel") + " in texel order"]])
-    yield "Painting, mip levels, conversion to a 2D texture with push-pull, and flowing liquid: `modaltex paint`, `build`, `bake`, `flow` (docs/modaltex.md; times in octree.md)."
+    yield ("Painting, mip levels, conversion to a 2D texture with push-pull, and flowing liquid: `modaltex paint`, `build`, `bake`, `flow` "
+           "(docs/modaltex.md; times in octree.md).")
     yield ""
 
 
@@ -291,10 +315,13 @@ def tled():
     yield ""
     yield "### Table 5.1: meshes and memory"
     yield ""
-    mesh = [row for row in cells("tled.md", "Bytes by the thesis's formula", "\n## ") if len(row) == 8 and row[0] in [f"cube, {k}" for k in ("10 cells, H8", "10 cells, T4", "14 cells, T4", "20 cells, T4")]]
-    lines = [[k, *v, "its formula gives that for a cube of 1,000 hexahedra: two records each" if v[0] == "Hex" else ""] for k, v in published["tled 5.1"]["rows"].items()]
+    mesh = [row for row in cells("tled.md", "Bytes by the thesis's formula",
+            "\n## ") if len(row) == 8 and row[0] in [f"cube, {k}" for k in ("10 cells, H8", "10 cells, T4", "14 cells, T4", "20 cells, T4")]]
+    lines = [[k, *v, "its formula gives that for a cube of 1,000 hexahedra: two records each" if v[0] == "Hex" else ""] for k,
+            v in published["tled 5.1"]["rows"].items()]
     yield from table(["published", *published["tled 5.1"]["columns"], ""], lines)
-    yield from table(["here", "elements at a node", "its formula, MB", "ours, MB", "in, pageable", "in, pinned", "out, pageable", "out, pinned"], [row[:8] for row in mesh])
+    yield from table(["here", "elements at a node", "its formula, MB", "ours, MB", "in, pageable", "in, pinned", "out, pageable", "out, pinned"],
+            [row[:8] for row in mesh])
     yield "### Tables 5.2 and 5.3: blocks and registers"
     yield ""
     yield from table(["block", *published["tled 5.2"]["columns"]], [[k, *v] for k, v in published["tled 5.2"]["rows"].items()])
@@ -311,8 +338,10 @@ def tled():
 def costs():
     yield "## OpenGL, 16 bits, disks"
     yield ""
-    own, mapped, alone, once = (ours.named(n, "gpu", where="interop") for n in ("frame in CUDA's memory", "frame in OpenGL's buffers", "map and unmap alone", "registering both buffers"))
-    yield from table(["CUDA-OpenGL interoperation: a frame of 455,625 vertices with normals, and waited for", "us"], [["in CUDA's memory", number(own)], ["map, compute, unmap: in OpenGL's buffers", number(mapped)],
+    own, mapped, alone, once = (ours.named(n, "gpu", where="interop") for n in ("frame in CUDA's memory", "frame in OpenGL's buffers",
+            "map and unmap alone", "registering both buffers"))
+    yield from table(["CUDA-OpenGL interoperation: a frame of 455,625 vertices with normals, and waited for", "us"], [["in CUDA's memory",
+            number(own)], ["map, compute, unmap: in OpenGL's buffers", number(mapped)],
                      ["map and unmap alone", number(alone)], ["registering both buffers, once", number(once)]])
     yield "No tool needs it: modalrender draws in CUDA, pages draw in the browser from U and q, and other programs take files or memory."
     yield ""
@@ -323,13 +352,18 @@ def costs():
             e = ours.relative(r, half)
             lines.append([f"r = {r}, U of {16 if half else 32} bits", number(t), NONE if e is None else f"{e:.2g}"])
     yield from table(["10^6 vertices", "us of U q", "largest error over the largest displacement"], lines)
-    yield "The paper declines 16 bits for their error (section 4); so do the tools. GPUDirect Storage moves a file's bytes to the device without main memory: modaldeform writes far more than it reads, and is bound by the disk (formats.md), so it is not used."
+    yield ("The paper declines 16 bits for their error (section 4); so do the tools. GPUDirect Storage moves a file's bytes to the device without "
+           "main memory: modaldeform writes far more than it reads, and is bound by the disk (formats.md), so it is not used.")
     yield ""
 
 
-SECTIONS = [("1", "`modalbench plants` (figure 1)"), ("3", "`modalpack`, `modalsim`"), ("4.1", "`modalbench uq`; kernels/modal_sum"), ("4.2", "`modalbench frame`; kernels/normals_dynamic; `modaldeform --normals dynamic`"),
-            ("4.3", "`modalbench multi`; kernels/deform_objects"), ("4.4", "`modaldeform`; kernels/deform, world_transform"), ("4.5", "`modalbench pipeline`; lib/deform; `modaldeform --backend cuda`"),
-            ("5, one object", "`modalbench uq` (table 5)"), ("5, plants", "`modalbench plants`; `data/plant.py`, `modalplace`, `modalsim --scene`"), ("6", "`modalsim` steps q on the GPU; r above 32 in every operation")]
+SECTIONS = [("1", "`modalbench plants` (figure 1)"), ("3", "`modalpack`, `modalsim`"), ("4.1", "`modalbench uq`; kernels/modal_sum"), ("4.2",
+        "`modalbench frame`; kernels/normals_dynamic; `modaldeform --normals dynamic`"),
+            ("4.3", "`modalbench multi`; kernels/deform_objects"), ("4.4", "`modaldeform`; kernels/deform, world_transform"), ("4.5",
+                    "`modalbench pipeline`; lib/deform; `modaldeform --backend cuda`"),
+            ("5, one object", "`modalbench uq` (table 5)"), ("5, plants",
+                    "`modalbench plants`; `data/plant.py`, `modalplace`, `modalsim --scene`"), ("6",
+                    "`modalsim` steps q on the GPU; r above 32 in every operation")]
 
 
 def document():
@@ -337,7 +371,8 @@ def document():
     yield "<!-- made by tests/bench/seeds.py -->"
     yield "# The five sources, and ours beside them"
     yield ""
-    yield "`python3 tests/bench/seeds.py [RESULTS.json] docs/results/seeds.md`; the published numbers are transcribed in tests/bench/seeds/published.json. Machines differ by years: published and ours are facts side by side, no contest."
+    yield ("`python3 tests/bench/seeds.py [RESULTS.json] docs/results/seeds.md`; the published numbers are transcribed in "
+           "tests/bench/seeds/published.json. Machines differ by years: published and ours are facts side by side, no contest.")
     yield ""
     yield f"Ours: {ours.machine}; {ours.what}, and plants.md, rings.md, octree.md, tled.md, each with its date and machine. \"{NONE}\" is what it says."
     yield ""
