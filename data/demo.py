@@ -5,6 +5,7 @@ OUT_FOLDER/index.html, a page of all that was made with the commands that made i
 usage: demo.py OUT_FOLDER [--tools FOLDER]"""
 import argparse
 import html
+import itertools
 import json
 import os
 import pathlib
@@ -122,9 +123,16 @@ def tissue():
     with open("slab.msh", "w", encoding="ascii") as f:
         f.write(f"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n{(nx + 1) * (ny + 1) * (nz + 1)}\n")
         f.writelines(f"{at(i, j, k)} {h * (i - nx / 2):.6g} {h * (j - ny / 2):.6g} {h * k:.6g}\n" for k in range(nz + 1) for j in range(ny + 1) for i in range(nx + 1))
-        f.write(f"$EndNodes\n$Elements\n{len(cells)}\n")
-        corners = [(a, b, c) for c in (0, 1) for a, b in ((0, 0), (1, 0), (1, 1), (0, 1))]
-        f.writelines(f"{n} 5 2 1 1 " + " ".join(str(at(i + a, j + b, k + c)) for a, b, c in corners) + "\n" for n, (i, j, k) in enumerate(cells, 1))
+        ways = list(itertools.permutations(range(3)))  # six tetrahedra a cell, from its first corner to its last
+        f.write(f"$EndNodes\n$Elements\n{6 * len(cells)}\n")
+        for n, (cell, way) in enumerate(itertools.product(cells, ways), 1):
+            corner, corners = list(cell), [at(*cell)]
+            for axis in way:
+                corner[axis] += 1
+                corners.append(at(*corner))
+            if way not in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+                corners[1], corners[2] = corners[2], corners[1]
+            f.write(f"{n} 4 2 1 1 " + " ".join(map(str, corners)) + "\n")
         f.write("$EndElements\n")
     pathlib.Path("press.json").write_text(json.dumps({
         "duration": 1.2, "fps": 25, "step": "auto", "damping": {"alpha": 4},
