@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes docs/results/seeds.md: every table and figure with numbers of the five published sources (tests/bench/seeds/published.json, transcribed), and ours in
-the same rows. Ours are those of `modalbench uq multi frame --backend cuda --json FILE`; without FILE, those of docs/results/gpu.md, which
-format_results.py made of such files. Plants, curvature, bodies and soft cubes: the tables of plants.md, rings.md, tled.md and octree.md, made of modalbench's JSON, too.
+the same rows. Ours are those of `modalbench uq multi frame --backend cuda --json FILE`; docs/results/seeds.json is one, less the parts that are not used. Without FILE, ours are those of
+docs/results/gpu.md, which format_results.py made of such files. Plants, curvature, bodies and soft cubes: the tables of plants.md, rings.md, tled.md and octree.md, made of modalbench's JSON, too.
 What was not measured is said to be so.
 usage: seeds.py [FILE.json] OUTPUT.md"""
 import json
@@ -82,7 +82,7 @@ class Measured:
         self.data = json.loads(pathlib.Path(path).read_text())
         m = self.data["machine"]
         self.what = f"`{self.data['command']}`, {self.data['date'][:10]}"
-        self.machine = f"{m['gpu']['hardware'] if 'gpu' in m else 'no GPU'}; {m['cpu']['threads']} threads of {m['cpu']['hardware']}"
+        self.machine = f"{m['gpu']['hardware'] if 'gpu' in m else 'no GPU'}; {m['cpu']['hardware']}; {m['openblas']}"
 
     def find(self, where, side, name, **keys):
         for row in self.data["results"]:
@@ -183,7 +183,8 @@ def paper():
     yield ""
     yield "### Table 5: CPU over GPU, one object"
     yield ""
-    yield "Published: MKL with 56 threads over its kernel. Ours: the best of our CPU code and OpenBLAS over modal_sum, cold."
+    yield ("Published: MKL with 56 threads over its kernel. Ours: the best of our CPU code and OpenBLAS over modal_sum, cold. OpenBLAS chooses its "
+           "kernels by the processor's name; where it says Prescott it took those without AVX.")
     yield ""
     lines = []
     for r, values in published["paper 5"]["rows"].items():
@@ -222,7 +223,7 @@ def thesis():
         lines += [[f"r = {r}, published", *values], [f"r = {r}, here", *(ratio(t[3], t[0]) for t in here)],
                   [f"r = {r}, here, us on the GPU; the CPU", *(NONE if t[0] is None else f"{number(t[0])}; {number(t[3])}" for t in here)]]
     yield from table(["vertices", *published["thesis 4.4"]["columns"]], lines)
-    yield "Published: OpenMP over its kernel. Ours: the same operation, modal_sum, on both."
+    yield "Published: OpenMP over its kernel. Ours: the same operation, modal_sum, on both, each by its own kernel."
     yield ""
     yield "### Tables 4.5 to 4.7: twelve species"
     yield ""
