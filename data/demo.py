@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `./run demo` runs: a tuning fork, buoys, a bush, a surface with an octree texture, curvature, and soft tissue under a ball, through all tools; then
 OUT_FOLDER/index.html, a page of all that was made with the commands that made it. Python's own library alone.
+A motion that is not called sound is printed.
 usage: demo.py OUT_FOLDER [--tools FOLDER]"""
 import argparse
 import html

@@ -102,6 +102,8 @@ if(TARGET modalpack)
              ${CMAKE_SOURCE_DIR} ${page}.md)
     set_tests_properties(cli.page_${name} PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
   endforeach()
+  add_test(NAME cli.demo COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_demo.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
+  set_tests_properties(cli.demo PROPERTIES LABELS "cli;long" TIMEOUT 600)
   add_test(NAME cli.modaltex_docs COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modaltex_docs.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli.modaltex_docs PROPERTIES LABELS cli TIMEOUT 300)
