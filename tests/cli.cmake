@@ -100,7 +100,7 @@ if(TARGET modalpack)
     get_filename_component(name ${page} NAME)
     add_test(NAME cli.page_${name} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_tour.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
              ${CMAKE_SOURCE_DIR} ${page}.md)
-    set_tests_properties(cli.page_${name} PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
+    set_tests_properties(cli.page_${name} PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 600)
   endforeach()
   add_test(NAME cli.demo COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_demo.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli.demo PROPERTIES LABELS "cli;long" TIMEOUT 600)
