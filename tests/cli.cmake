@@ -160,6 +160,15 @@ if(TARGET modalpack AND TARGET modalmesh)
   set_tests_properties(cli.quick_bunny PROPERTIES LABELS "cli;long" TIMEOUT 300)
 endif()
 
+if(TARGET modalpack AND TARGET modalview AND TARGET modaltex AND TARGET modaltled)
+  # textures.h5 as a look; every dataset of the table of formats/README.md: its writers write it, its readers read it
+  add_test(NAME look.packed COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_look_packed.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} packed)
+  add_test(NAME formats.packed COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_packed.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
+  set_tests_properties(look.packed formats.packed PROPERTIES LABELS "cli;formats" TIMEOUT 300)
+endif()
+
 if(TARGET modalpack AND TARGET modalview)
   set(check_page ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_page.py
       ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})

@@ -61,7 +61,6 @@ def write_shape(group, n_vertices, eigenvalues, modal_masses, n_rigid=0):
     positions = np.column_stack([np.arange(n) // 2, np.arange(n) % 2, 0.1 * random.random(n)]) * 1.0
     triangles = np.array([[i, i + 1, i + 2] if i % 2 else [i + 1, i, i + 2] for i in range(n - 2)], "i4")
     faces = [sorted(f for f in range(n - 2) if v in triangles[f]) for v in range(n)]
-    rings = [sorted({w for f in faces[v] for w in triangles[f]} - {v}) for v in range(n)]
     order = random.permutation(n).astype("i4")
     modes = random.standard_normal((n, 3, r)).astype("f4")
     tiles = np.zeros((-(-n // 32) * 32, 3, r), "f4")
@@ -74,8 +73,6 @@ def write_shape(group, n_vertices, eigenvalues, modal_masses, n_rigid=0):
         "surface/user_triangle": np.arange(n - 2, dtype="i4"),
         "tables/face_offsets": np.cumsum([0] + [len(f) for f in faces]).astype("i8"),
         "tables/faces": np.concatenate(faces).astype("i4"),
-        "tables/ring_offsets": np.cumsum([0] + [len(f) for f in rings]).astype("i8"),
-        "tables/ring": np.concatenate(rings).astype("i4"),
         "tables/boundary": np.ones(n, "u1"),
         "modes/modal_matrix": tiles.reshape(-1, 32, 3, r).transpose(0, 3, 2, 1),
         "modes/eigenvalues": np.array(eigenvalues, "f8"),

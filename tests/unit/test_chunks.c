@@ -13,6 +13,7 @@
 #include "formats/h5/h5_util.h"
 #include "lib/base/memory.h"
 #include "tests/unit/file_samples.h"
+#include "tests/unit/processor_limit.h"
 
 #define H5(call) assert_true((call) >= 0)
 
@@ -499,7 +500,7 @@ static void test_every_byte(void **state)
     unsigned char *bytes = old_file(3, &length);
     modal_error err = {0};
     assert_int_equal(read_old(bytes, length, &err), MODAL_OK);
-    alarm(120);
+    limit_processor(120);
     for (size_t i = 0; i < length; i++) {
         const unsigned char was = bytes[i], to[] = {0xff, 0, was ^ 1, was ^ 0x80, was + 3};
         for (size_t k = 0; k < sizeof to; k++) {
@@ -509,7 +510,7 @@ static void test_every_byte(void **state)
         }
         bytes[i] = was;
     }
-    alarm(0);
+    limit_processor(0);
     print_message("%zu bytes, %lld changes refused\n", length, (long long)refused);
     assert_true(refused > (int64_t)length / 4);
     free(bytes);
@@ -523,7 +524,7 @@ static void test_unsealed(void **state)
     enum { KEY = 8 + 8 * (RANK + 1), NODE = 24 };
     static const char *const says[] = {NULL, "damaged tree", "damaged local heap", "damaged local heap", "damaged attribute",
                                        "damaged attribute"};
-    alarm(60);
+    limit_processor(60);
     for (int kind = 0; kind < 6; kind++) {
         size_t length;
         unsigned char *bytes = old_file(300, &length);
@@ -555,7 +556,7 @@ static void test_unsealed(void **state)
             fail_msg("%d: %d, \"%s\"", kind, (int)status, err.message);
         free(bytes);
     }
-    alarm(0);
+    limit_processor(0);
     assert_no_ids();
 }
 

@@ -15,6 +15,7 @@
 #include "formats/trajectory/trajectory_h5.h"
 #include "lib/base/memory.h"
 #include "tests/unit/file_samples.h"
+#include "tests/unit/processor_limit.h"
 
 #define OK(call)                                                            \
     do {                                                                    \
@@ -415,7 +416,7 @@ static void test_every_truncation(void **state)
     size_t length;
     unsigned char *bytes = sample_bytes(write_sample("whole.h5", 1), &length);
     modal_trajectory t;
-    alarm(300);
+    limit_processor(300);
     for (size_t n = 0; n < length; n++) {
         unsigned char *part = malloc(n + 1);
         memcpy(part, bytes, n);
@@ -423,7 +424,7 @@ static void test_every_truncation(void **state)
             fail_msg("%zu of %zu bytes are taken for a trajectory", n, length);
         free(part);
     }
-    alarm(0);
+    limit_processor(0);
     assert_no_ids();
     free(bytes);
 }
@@ -435,7 +436,7 @@ static void test_flipped_bytes(void **state)
     size_t length;
     unsigned char *good = sample_bytes(write_sample("flip.h5", 1), &length), *bad = malloc(length);
     int64_t refusals = 0;
-    alarm(300);
+    limit_processor(300);
     for (int i = 0; i < 5000; i++) {
         modal_trajectory t;
         modal_findings findings = {0};
@@ -450,7 +451,7 @@ static void test_flipped_bytes(void **state)
             fail_msg("draw %d", i);
         modal_findings_free(&findings);
     }
-    alarm(0);
+    limit_processor(0);
     assert_true(refusals > 500 && refusals < 5000);
     assert_no_ids();
     free(good);
@@ -470,7 +471,7 @@ static void test_damaged_heap(void **state)
     unsigned char *bytes = sample_bytes(path, &length), *heap = memmem(bytes, length, "GCOL", 4);
     assert_non_null(heap);
     int refusals = 0;
-    alarm(60);
+    limit_processor(60);
     for (int i = 0; i < 8 * 32; i++) {
         modal_trajectory t;
         heap[i / 8] ^= (unsigned char)(1 << i % 8);
@@ -481,7 +482,7 @@ static void test_damaged_heap(void **state)
         modal_trajectory_free(&t);
         heap[i / 8] ^= (unsigned char)(1 << i % 8);
     }
-    alarm(0);
+    limit_processor(0);
     modal_trajectory whole;
     OK(modal_trajectory_read_image(bytes, length, "whole", &whole, err));
     modal_trajectory_free(&whole);

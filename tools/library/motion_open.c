@@ -44,11 +44,7 @@ static modal_status read_basis(modal_motion *m, modal_error *err)
     else MODAL_TRY(modal_basis_read(m->basis_path, MODAL_BASIS_SURFACE | MODAL_BASIS_MODES | MODAL_BASIS_LOOK, b, err));
     if (m->trajectory.mode_offsets) MODAL_TRY(modal_trajectory_check_basis(&m->trajectory, b, err));
     if (!m->volume) MODAL_TRY(modal_basis_tiles_open(&m->tiles, m->basis_path, b, motion_hdf5(), err));
-    for (int32_t i = 0; i < b->n_shapes; i++) { /* nobody needs these here */
-        modal_free(&b->shapes[i].surface.ring);
-        modal_free(&b->shapes[i].surface.ring_offsets);
-        modal_free(&b->shapes[i].surface.boundary);
-    }
+    for (int32_t i = 0; i < b->n_shapes; i++) modal_free(&b->shapes[i].surface.boundary); /* not needed here */
 done:
     return status;
 }

@@ -150,8 +150,6 @@ static modal_status read_basis(tool *t, const modaldeform_request *r, modaldefor
     MODAL_TRY(modaldeform_read_look(t, r, &in->basis, &in->look, err));
     for (int32_t i = 0; i < in->basis.n_shapes; i++) { /* nobody needs these here */
         modal_shape *s = &in->basis.shapes[i];
-        modal_free(&s->surface.ring);
-        modal_free(&s->surface.ring_offsets);
         if (!r->sound) modal_free(&s->surface.boundary);
         if (r->deform.tangents == MODAL_TANGENTS_NONE && r->look_path) {
             continue; /* they may have uv */

@@ -82,7 +82,6 @@ static int64_t held_bytes(const modalrender_input *in)
     for (int32_t i = 0; i < in->basis.n_shapes; i++) {
         const modal_surface *s = &in->basis.shapes[i].surface;
         bytes += s->n_vertices * (24 + 4 + 8 + 1) + s->n_triangles * (12 + 4) + (s->face_offsets ? 4 * s->face_offsets[s->n_vertices] : 0);
-        bytes += s->ring_offsets ? 8 * s->n_vertices + 4 * s->ring_offsets[s->n_vertices] : 0;
         bytes += s->uv ? 16 * s->n_uv + 12 * s->n_triangles : 0;
     }
     return bytes;

@@ -112,6 +112,8 @@ int modaltex_look(int argc, char **argv)
     MODAL_TRY(tool_output_begin(&output, to, force, &err));
     MODAL_TRY(folder_of(to, &folder, &err));
     MODAL_TRY(tool_look_read(model, folder, tool_count(&t.arguments, "any-path"), &look, &surface, &err));
+    if (look.n_packs > 0 && !look.packs[0].name)
+        MODAL_FAIL(&err, MODAL_ERROR_USAGE, "%s: its images are packed; a look names one of them by FILE.h5/IMAGE (formats/look.md)", model);
     if (runs && surface.n_triangles == 0) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--runs: needs an .obj, %s", model);
     if (runs) MODAL_TRY(add_runs(&surface, &look.look, &err));
     text = modal_look_text(&look.look);
