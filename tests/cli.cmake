@@ -9,6 +9,7 @@ add_test(NAME tree.style
          COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_style.py ${CMAKE_SOURCE_DIR})
 set_tests_properties(tree.style PROPERTIES LABELS unit)
 
+add_test(NAME tree.pages COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_pages.py ${CMAKE_SOURCE_DIR})
 add_test(NAME tree.skipped COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/skipped.py --check)
 set_tests_properties(tree.skipped PROPERTIES LABELS unit)
 
@@ -99,6 +100,14 @@ if(TARGET modalpack)
   add_test(NAME cli.flow COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_flow.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli.flow PROPERTIES LABELS cli TIMEOUT 300)
+  foreach(page README docs/tour)
+    get_filename_component(name ${page} NAME)
+    add_test(NAME cli.page_${name} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_tour.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+             ${CMAKE_SOURCE_DIR} ${page}.md)
+    set_tests_properties(cli.page_${name} PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 600)
+  endforeach()
+  add_test(NAME cli.demo COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_demo.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
+  set_tests_properties(cli.demo PROPERTIES LABELS "cli;long" TIMEOUT 600)
   add_test(NAME cli.modaltex_docs COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modaltex_docs.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli.modaltex_docs PROPERTIES LABELS cli TIMEOUT 300)
