@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How far the frames of a trajectory may be trusted, for the bar under the time line. */
 #include <stdio.h>
+#include <string.h>
 
 #include "formats/viewer/viewer_private.h"
 
@@ -17,6 +18,10 @@ static json_t *describe_part(const modal_trajectory *t, modal_verdict verdict, i
         modal_quality_text(&j, i, one, sizeof one);
         used += (size_t)snprintf(reason + used, sizeof reason - used, "%s%s", used ? "\n" : "", one);
     }
+    const char *material = modal_provenance_assumed(t->provenance, t->n_provenance);
+    used = strlen(reason);
+    if (material && used < sizeof reason)
+        snprintf(reason + used, sizeof reason - used, "%smaterial assumed: %.64s", used ? "\n" : "", material);
     return json_pack("{s:s, s:I, s:I, s:s}", "verdict", modal_verdicts[verdict], "first", (json_int_t)first, "end", (json_int_t)end,
                      "reason", reason);
 }

@@ -14,6 +14,9 @@ typedef struct modal_named_material {
 enum { MODAL_NAMED_MATERIALS = 14 };
 extern const modal_named_material modal_named_materials[MODAL_NAMED_MATERIALS];
 
+/* What a solid without a material is made of: why this one is in docs/materials.md. */
+#define MODAL_ASSUMED_MATERIAL "abs"
+
 /* NULL: none of that name. */
 const modal_named_material *modal_named_material_find(const char *name);
 

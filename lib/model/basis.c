@@ -140,6 +140,7 @@ void modal_provenance_free(modal_provenance *provenance)
     modal_free(&provenance->inputs);
     modal_free(&provenance->back_end);
     modal_free(&provenance->quality);
+    modal_free(&provenance->assumed_material);
 }
 
 void modal_basis_free(modal_basis *basis)
@@ -162,9 +163,17 @@ static modal_status copy_step(modal_provenance *to, const modal_provenance *from
     MODAL_TRY(modal_copy_text(&to->inputs, from->inputs, SIZE_MAX, err));
     MODAL_TRY(modal_copy_text(&to->back_end, from->back_end, SIZE_MAX, err));
     if (from->quality) MODAL_TRY(modal_copy_text(&to->quality, from->quality, SIZE_MAX, err));
+    if (from->assumed_material) MODAL_TRY(modal_copy_text(&to->assumed_material, from->assumed_material, SIZE_MAX, err));
 done:
     if (status != MODAL_OK) modal_provenance_free(to);
     return status;
+}
+
+const char *modal_provenance_assumed(const modal_provenance *steps, int32_t n_steps)
+{
+    for (int32_t i = 0; i < n_steps; i++)
+        if (steps[i].assumed_material) return steps[i].assumed_material;
+    return NULL;
 }
 
 modal_status modal_provenance_append_copies(modal_provenance **list, int32_t *count, const modal_provenance *steps, int32_t n_steps,

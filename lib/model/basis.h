@@ -243,6 +243,7 @@ typedef struct modal_provenance {
     char *inputs;    /* one line an input: hash, two spaces, the name as given */
     char *back_end;  /* "cpu", "cuda", or what solved */
     char *quality;   /* the verdict on the motion that went in, and why, or NULL: no motion, or not measured */
+    char *assumed_material; /* the material that the tool has chosen, as the input had none, or NULL */
 } modal_provenance;
 
 typedef struct modal_basis {
@@ -267,6 +268,8 @@ const float *modal_shape_tile(const modal_shape *shape, int64_t tile);
 void modal_basis_free(modal_basis *basis);
 void modal_provenance_free(modal_provenance *provenance);
 
+/* The material that one of the steps has assumed, or NULL: none has. */
+const char *modal_provenance_assumed(const modal_provenance *steps, int32_t n_steps);
 /* Appends copies of steps, which makes one longer list, however many they are. After an error the list is as it was. */
 modal_status modal_provenance_append_copies(modal_provenance **list, int32_t *count, const modal_provenance *steps, int32_t n_steps,
                                             modal_error *err);

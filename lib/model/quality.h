@@ -112,6 +112,7 @@ typedef struct modal_quality_judgement {
     modal_verdict verdict; /* the worst of all; MODAL_NOT_JUDGED where none is past a limit, and something is missing or there is no frame */
     unsigned missing;      /* a sum of modal_missing, of all frames */
     int64_t n_frames;
+    const char *assumed_material; /* set by the caller, who keeps it: the material was assumed, which is no part of the verdict; NULL: it was given */
     modal_quality_finding of[MODAL_QUALITY_MEASURES];
 } modal_quality_judgement;
 

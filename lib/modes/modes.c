@@ -399,7 +399,9 @@ modal_status modal_modes_solve(const modal_volume_mesh *mesh, const int32_t *fix
         status = modal_rigid_space_build(mesh, &problem.system, chosen.n_threads, &problem.rigid, err);
     result->seconds_assemble = modal_seconds() - before;
     if (status == MODAL_OK) {
+        const int64_t most = 3 * problem.system.n_free - problem.rigid.n_rigid - problem.system.n_held;
         problem.n = 3 * problem.system.n_free;
+        if (chosen.fewer && most >= 1 && most < chosen.n_modes) chosen.n_modes = (int32_t)most;
         problem.matrix_noise = 16 * DBL_EPSILON * problem.system.largest_ratio;
         status = compute(mesh, &chosen, &problem, result, err);
     }

@@ -67,6 +67,7 @@ typedef struct modal_modes_sturm {
 
 typedef struct modal_modes_options {
     int32_t n_modes;
+    int fewer; /* nonzero: a solid with fewer degrees of freedom gives those that it has, one at least */
     modal_mass_rule mass_rule;
     uint64_t seed;          /* of the start vectors */
     double tolerance;       /* of the residuals, 0: 1e-9; see the note on rounding */

@@ -149,10 +149,14 @@ def main():
     with h5py.File("no_report.h5") as file:
         assert "all loads times" not in str(file["provenance"][sorted(file["provenance"])[-1]].attrs["arguments"])
 
+    # without loads: how far the object is plucked
+    run("modalsim", "b.h5", "a.h5", *TIMES, "--amplitude", "5%", "-f")
+    plucked, arguments = read("a.h5")
+    assert abs(displacements("b.h5", plucked, 6)[0][0].max() - 0.05) < 1e-8 and "# plucked by 5 % of the size" in arguments, arguments
+
     # what is refused
     for text in ("5", "0%", "-1%", "x%", "", "5%%", "1001%"):
         refused("--amplitude: ", "b.h5", "no.h5", *TIMES, "--initial", "0=1", f"--amplitude={text}")
-    refused("nothing moves", "b.h5", "no.h5", *TIMES, "--amplitude", "5%")
     refused("nothing moves", "b.h5", "no.h5", *TIMES, "--initial", "0=0", "--amplitude", "5%")
     check_scenes()
     refused("--amplitude: not with --rebase", "b.h5", "no.h5", "--rebase", "a.h5", "--amplitude", "5%")

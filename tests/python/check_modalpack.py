@@ -74,7 +74,6 @@ usage = [
     (2, "give all three or none, 1", (good, "o.h5", "--young", "1e9")),
     (2, "--mass: must be consistent or lumped, heavy", (good, "o.h5", *STEEL, "--mass", "heavy")),
     (2, "input and output are one file", (good, good, *STEEL)),
-    (2, "no material in the file", (good, "o.h5")),
     (2, "--material: neither GROUP=E,NU,RHO nor a name, body (known: steel, ", (good, "o.h5", "--material", "body")),
     (2, "nor a name, unobtainium (known: steel, ", (good, "o.h5", "--material", "body=unobtainium")),
     (2, "nor a name, nan (known", (good, "o.h5", "--material", "body=nan")),

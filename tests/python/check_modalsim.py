@@ -289,8 +289,9 @@ for code, message, words in (
     (2, "--gravty: unknown option, did you mean --gravity? (see --help all)", ["--gravty", "0,0,1"]),
     (2, "--grav: unknown option, did you mean --gravity? (see --help all)", ["--grav", "0,0,1"]),
     (2, "--fps: given twice", [*two, "--fps", "20"]),
-    (2, "--duration and --fps: needed unless --static is given", []),
-    (2, "--duration: needs --fps, 2", ["--duration", "2"]),
+    (2, "--duration and --fps: needed with loads unless --static is given", ["--gravity", "0,0,1"]),
+    (2, "--duration: needs --fps, 2", ["--duration", "2", "--initial", "0=1"]),
+    (2, "--fps: needs --duration, 2", ["--fps", "2", "--impulse", "0:1,0,0"]),
     (2, "--fps: needs --duration, 2", ["--fps", "2", "--static"]),
     (2, "--duration: must be > 0 and at most 1e+09 s, 0", ["--duration", "0", "--fps", "10"]),
     (2, "--duration: must be > 0 and at most 1e+09 s, -1", ["--duration", "-1", "--fps", "10"]),
@@ -301,7 +302,7 @@ for code, message, words in (
     (2, "--damping-ratio: must be in 0 .. 1e+06, 1e308", [*two, "--damping-ratio", "1e308"]),
     (2, "--damping: must be in 0 .. 1e+12, 0,1e308", [*two, "--damping", "0,1e308"]),
     (2, "--fps: not a finite number, nan", ["--duration", "1", "--fps", "nan"]),
-    (2, "--duration: more than 2^31 frames, 1e6 s at 1e6 a second", ["--duration", "1e6", "--fps", "1e6"]),
+    (2, "--duration: more than 2^31 frames, 1e+06 s at 1e+06 a second", ["--duration", "1e6", "--fps", "1e6"]),
     (2, "--damping and --damping-ratio: give one of them, 0,0 and 0.1",
      [*two, "--damping", "0,0", "--damping-ratio", "0.1"]),
     (2, "--damping-ratio: must be in 0 .. 1e+06, -0.1", [*two, "--damping-ratio", "-0.1"]),
@@ -360,7 +361,7 @@ with open("/dev/full", "wb") as full:
     got = subprocess.run([modalsim, "one.h5", "-", *two], stdout=full, stderr=subprocess.PIPE)
 assert got.returncode == 4 and b"standard output: write error" in got.stderr, got
 limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))  # as a disk that is full
-got = subprocess.run([modalsim, "one.h5", "new.h5t", *two], stderr=subprocess.PIPE, preexec_fn=limit)
+got = subprocess.run([modalsim, "one.h5", "new.h5t", "-q", *two], stderr=subprocess.PIPE, preexec_fn=limit)
 assert got.returncode == 4 and got.stderr.startswith(b"modalsim: new.h5t: ") and got.stderr.count(b"\n") == 1, got
 parent, child = pty.openpty()
 got = subprocess.run([modalsim, "one.h5", "-", *two], stdout=child, stderr=subprocess.PIPE)

@@ -76,7 +76,7 @@ def slow_files():
 
 
 def page_data():
-    for words, factor in (([], 1), (["--slow-motion", 250], 250), (["--slow-motion", "auto"], wanted_auto())):
+    for words, factor in (([], wanted_auto()), (["--slow-motion", 1], 1), (["--slow-motion", 250], 250), (["--slow-motion", "auto"], wanted_auto())):
         run("modalview", "q.h5", "page.html", "--force", "-q", *words)
         header = Data("page.html").header
         must(header["slow_motion"] == factor and "sound" not in header, words, header)
@@ -87,6 +87,7 @@ def page_data():
         must(("speeds" in Data("few.html").header) != follows and ("no colours by speed: object 0, mode 3: moves at" in got.stderr) != follows, fps, got.stderr)
     run("modalview", "q.h5", "page.html", "--force", "-q", "--sound", "out/sound.wav")
     data = Data("page.html")
+    must(data.header["slow_motion"] == 1, "sound has its own rate")
     about = data.header["sound"]
     wav = np.frombuffer(open("out/sound.wav", "rb").read(), "<f4", offset=122)
     must((about["rate"], about["channels"], about["samples"]) == (48000, 2, len(wav) // 2), about)

@@ -42,7 +42,7 @@ free = disk.f_bavail * disk.f_frsize
 FRAME = 440  # bytes: time, twenty coordinates, energies and 30 measures of quality
 many = int(free / FRAME * 1.3)
 if many < 2**31:
-    needed, there = refused("t.h5: " + MB, "t.h5", "--duration", many / 1000, "--fps", 1000)
+    needed, there = refused("t.h5: " + MB, "t.h5", "--duration", many / 1000, "--fps", 1000, "--initial", "0=0")
     assert abs(needed / (1e-6 * FRAME * (many + 1)) - 1) < 1e-6 and abs(there / (1e-6 * free) - 1) < 0.5, (needed, there, free)
     write(duration=many / 1000, fps=1000, forces=forced)
     needed, _ = refused("t.h5: " + MB, "t.h5", "--scene", "s.json")
@@ -52,12 +52,12 @@ if many < 2**31:
     needed, _ = refused("t.h5: " + MB, "t.h5", "--scene", "s.json", "--checkpoint", "c.h5")
     assert abs(needed / (2 * 0.7e-6 * free) - 1) < 0.05, needed
     refused("memory: standard output needs all frames and the basis in memory, twice, [0-9]+ bytes of [0-9]+; a file does not", "-",
-            "--duration", 2e6, "--fps", 1000)
+            "--duration", 2e6, "--fps", 1000, "--initial", "0=0")
 else:
     print("skipped: this disk has room for 2^31 frames")
 twice = 2 * (FRAME * 50001 + os.path.getsize("bar.h5"))
 refused(f"--memory-limit: standard output needs all frames and the basis in memory, twice, {twice} bytes of 1048576; a file does not", "-",
-        "--duration", 500, "--fps", 100, "--memory-limit", "1M", code=4)
+        "--duration", 500, "--fps", 100, "--initial", "0=0", "--memory-limit", "1M", code=4)
 write(step=1e-12, fps=1e-9, duration=1e9)
 refused(r"s.json: step: more than 9007199254740992 steps, 1e-12 s", "t.h5", "--scene", "s.json", code=3)
 

@@ -3,15 +3,25 @@
 
 #include <stdio.h>
 
+enum { TOOL_VERDICT = 128 };
+
 static void set_integer(json_t *object, const char *key, int64_t value)
 {
     json_object_set_new(object, key, json_integer(value));
+}
+
+/* "sound", or "sound (material assumed: abs)". */
+static void name_verdict(const modal_quality_judgement *j, char text[TOOL_VERDICT])
+{
+    snprintf(text, TOOL_VERDICT, "%s%s%.64s%s", modal_verdicts[j->verdict], j->assumed_material ? " (material assumed: " : "",
+             j->assumed_material ? j->assumed_material : "", j->assumed_material ? ")" : "");
 }
 
 json_t *tool_quality_json(const modal_quality_judgement *j)
 {
     json_t *quality = json_object(), *measures = json_array();
     json_object_set_new(quality, "verdict", json_string(modal_verdicts[j->verdict]));
+    if (j->assumed_material) json_object_set_new(quality, "assumed_material", json_string(j->assumed_material));
     for (int i = 0; i < MODAL_QUALITY_MEASURES; i++) {
         const modal_quality_finding *f = &j->of[i];
         char text[MODAL_QUALITY_TEXT];
@@ -44,7 +54,9 @@ json_t *tool_quality_json(const modal_quality_judgement *j)
 
 void tool_quality_summary(const modal_quality_judgement *j, char text[TOOL_QUALITY_SUMMARY])
 {
-    int used = snprintf(text, TOOL_QUALITY_SUMMARY, "%s", modal_verdicts[j->verdict]), n = 0;
+    char verdict[TOOL_VERDICT];
+    name_verdict(j, verdict);
+    int used = snprintf(text, TOOL_QUALITY_SUMMARY, "%s", verdict), n = 0;
     for (int i = 0; i < MODAL_QUALITY_MEASURES && used < TOOL_QUALITY_SUMMARY; i++) {
         char one[MODAL_QUALITY_TEXT];
         if (j->of[i].verdict <= MODAL_SOUND) continue;
@@ -58,8 +70,9 @@ void tool_quality_summary(const modal_quality_judgement *j, char text[TOOL_QUALI
 
 void tool_quality_say(tool *t, const modal_quality_judgement *j)
 {
-    char text[MODAL_QUALITY_TEXT], all[MODAL_QUALITY_TEXT];
+    char text[MODAL_QUALITY_TEXT], all[MODAL_QUALITY_TEXT], verdict[TOOL_VERDICT];
     size_t used = 0;
+    name_verdict(j, verdict);
     all[0] = '\0';
     for (int i = 0; i < MODAL_QUALITY_MEASURES; i++) {
         const modal_quality_finding *f = &j->of[i];
@@ -71,12 +84,19 @@ void tool_quality_say(tool *t, const modal_quality_judgement *j)
                                      f->worst);
         }
     }
-    if (j->verdict == MODAL_SOUND) tool_note(t, "the motion is sound%s%s", used ? ": at worst " : "", all);
+    if (j->verdict == MODAL_SOUND) tool_note(t, "the motion is %s%s%s", verdict, used ? ": at worst " : "", all);
     if (j->missing) {
         char missing[TOOL_QUALITY_SUMMARY];
         modal_quality_missing_text(j->missing, missing, sizeof missing);
-        tool_note(t, "the motion is %s: %s", j->verdict == MODAL_NOT_JUDGED ? modal_verdicts[MODAL_NOT_JUDGED] : "judged in part", missing);
+        tool_note(t, "the motion is %s: %s", j->verdict == MODAL_NOT_JUDGED ? verdict : "judged in part", missing);
     }
+    if (j->verdict > MODAL_SOUND && j->assumed_material) tool_note(t, "the motion is %s", verdict);
+}
+
+void tool_say_assumed(tool *t, const char *path, const modal_provenance *steps, int32_t n_steps)
+{
+    const char *material = modal_provenance_assumed(steps, n_steps);
+    if (material) tool_note(t, "%s: material assumed: %s", path, material);
 }
 
 modal_status tool_require_sound(const modal_quality_judgement *j, const char *path, modal_error *err)

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "lib/model/basis.h"
 #include "lib/model/quality.h"
 #include "tools/common/tool.h"
 
@@ -14,6 +15,9 @@ json_t *tool_quality_json(const modal_quality_judgement *judgement);
 enum { TOOL_QUALITY_SUMMARY = 4 * MODAL_QUALITY_TEXT };
 /* "doubtful: residual 0.3 in ...; rotation 12 ...": the verdict, and all that is past its limit. */
 void tool_quality_summary(const modal_quality_judgement *judgement, char text[TOOL_QUALITY_SUMMARY]);
+
+/* One line if the material of the file was assumed: of tools that print no verdict. */
+void tool_say_assumed(tool *t, const char *path, const modal_provenance *steps, int32_t n_steps);
 
 /* MODAL_ERROR_NOT_CONVERGED, exit code 5, unless the motion is sound. */
 modal_status tool_require_sound(const modal_quality_judgement *judgement, const char *path, modal_error *err);

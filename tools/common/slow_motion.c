@@ -14,9 +14,10 @@ modal_status tool_slow_motion(const tool_arguments *a, double *factor, modal_err
     return MODAL_OK;
 }
 
-double tool_slow_motion_auto(const modal_trajectory *t, int64_t start, int64_t step, int64_t n)
+/* Swings a second; 0: nothing moves. */
+static double frequency_of(const modal_trajectory *t, int64_t start, int64_t step, int64_t n)
 {
-    const double pi = 3.14159265358979323846, most = 1e9; /* a factor */
+    const double pi = 3.14159265358979323846;
     const int64_t width = t->mode_offsets[t->n_objects];
     double rates = 0, squares = 0;
     for (int64_t k = 0; k < width; k++) {
@@ -31,8 +32,25 @@ double tool_slow_motion_auto(const modal_trajectory *t, int64_t start, int64_t s
             rates += rate * rate;
         }
     }
-    const double wanted = squares > 0 ? sqrt(rates / squares) / (2 * pi) / 2 : 1;
+    return squares > 0 ? sqrt(rates / squares) / (2 * pi) : 0;
+}
+
+/* The least of 1, 2, 5, 10, 20 ... that is not less than `wanted`. */
+static double step_up(double wanted)
+{
+    const double most = 1e9;
     double factor = 1;
     for (int i = 0; factor < wanted && factor < most; i++) factor *= i % 3 == 1 ? 2.5 : 2;
     return factor;
+}
+
+double tool_slow_motion_auto(const modal_trajectory *t, int64_t start, int64_t step, int64_t n)
+{
+    return step_up(frequency_of(t, start, step, n) / 2);
+}
+
+double tool_slow_motion_seen(const modal_trajectory *t, int64_t start, int64_t step, int64_t n)
+{
+    const double fast = 4, slow = 0.1, frequency = frequency_of(t, start, step, n);
+    return frequency > fast ? step_up(frequency / 2) : frequency > 0 && frequency < slow ? fmax(1 / step_up(0.2 / frequency), 1e-3) : 1;
 }

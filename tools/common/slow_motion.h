@@ -17,4 +17,8 @@ modal_status tool_slow_motion(const tool_arguments *arguments, double *factor, m
  * most twice a second, at its frequency sqrt(sum |q'|^2 / sum |q - mean|^2) / (2 pi) over all coordinates. */
 double tool_slow_motion_auto(const modal_trajectory *trajectory, int64_t start, int64_t step, int64_t n);
 
+/* 1 for a motion that is seen at its own rate: that swings 0.1 to 4 times a second. A faster one: the factor of auto; a slower one: the
+ * largest of 1/2, 1/5, 1/10 ... by which it swings at least every five seconds, not below 1e-3. */
+double tool_slow_motion_seen(const modal_trajectory *trajectory, int64_t start, int64_t step, int64_t n);
+
 #endif

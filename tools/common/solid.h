@@ -48,8 +48,8 @@ modal_status tool_solid_options(const tool_arguments *arguments, const char *mes
  * file asks for what is not supported and --ignore does not name. */
 modal_status tool_solid_read(tool *t, const tool_solid_request *r, modal_solid *solid, modal_error *err);
 
-/* Materials: the mesh file's own, then the plain options for all, then --materials, then --material. *n_own: so many of the file's own are left,
- * which come first. */
+/* Materials: the mesh file's own, then the plain options for all, then --materials, then --material; of a mesh that has none then
+ * MODAL_ASSUMED_MATERIAL, with a warning and t->assumed_material. *n_own: so many of the file's own are left, which come first. */
 modal_status tool_assign_materials(tool *t, const tool_solid_request *r, modal_volume_mesh *mesh, int32_t *n_own, modal_error *err);
 
 /* Prints the materials that have names; the exit code. */

@@ -186,6 +186,21 @@ done:
     return status;
 }
 
+/* Nobody has said of what the solid is. */
+static modal_status assume_material(tool *t, const tool_solid_request *r, modal_volume_mesh *mesh, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_named_material *m = modal_named_material_find(MODAL_ASSUMED_MATERIAL);
+    const modal_material material = {.young = m->young, .poisson = m->poisson, .density = m->density};
+    MODAL_TRY(append_material(mesh, m->name, SIZE_MAX, &material, err));
+    for (int64_t e = 0; e < mesh->n_elements; e++) mesh->element_material[e] = 0;
+    t->assumed_material = m->name;
+    tool_warn(t, "%s: no material in the file, %s is assumed: E %.3g Pa, nu %g, %g kg/m^3 (--material NAME is another one, --material list "
+                 "prints them)", r->mesh_path, m->name, m->young, m->poisson, m->density);
+done:
+    return status;
+}
+
 modal_status tool_assign_materials(tool *t, const tool_solid_request *r, modal_volume_mesh *mesh, int32_t *n_own, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -217,11 +232,7 @@ modal_status tool_assign_materials(tool *t, const tool_solid_request *r, modal_v
     if (mesh->n_materials == 0 && mesh->not_taken[MODAL_UNSUPPORTED_MATERIAL].n > 0)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: not supported: %s; give --material NAME (--material list has them), or --young, --poisson and "
                    "--density, or --materials", r->mesh_path, mesh->not_taken[MODAL_UNSUPPORTED_MATERIAL].texts[0]);
-    if (mesh->n_materials == 0)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE,
-                   "%s: no material in the file; give --material NAME (--material list has them), or --young, --poisson and --density, "
-                   "or --materials",
-                   r->mesh_path);
+    if (mesh->n_materials == 0) MODAL_TRY(assume_material(t, r, mesh, err));
 done:
     modal_free(&taken);
     return status;

@@ -65,6 +65,7 @@ typedef struct tool {
     int most_threads; /* 0: any number */
     int piped;  /* bits 0 and 1: an input is standard input, an output is standard output */
     int closed; /* bits 0 to 2: the standard streams that were closed at the start */
+    const char *assumed_material; /* by name: the material of a mesh that has none, which tool_assign_materials chose; NULL: none */
     double started;
     json_t *report; /* add to it freely: json_object_set_new(tool->report, ...) */
     modal_progress progress; /* hand &tool->progress to long computations */

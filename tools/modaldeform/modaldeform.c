@@ -246,7 +246,7 @@ done:
 static modal_status judge_motion(tool *t, const modaldeform_request *r, modaldeform_input *in, modal_error *err)
 {
     const modal_trajectory *q = &in->trajectory;
-    modal_quality_judgement j = {0};
+    modal_quality_judgement j = {.assumed_material = modal_provenance_assumed(q->provenance, q->n_provenance)};
     char text[TOOL_QUALITY_SUMMARY];
     if (r->swings || (in->snapshots && !q->quality)) return MODAL_OK; /* no motion, or one whose file has no verdict */
     for (int64_t i = 0; i < in->n; i++) {
@@ -256,7 +256,7 @@ static modal_status judge_motion(tool *t, const modaldeform_request *r, modaldef
     tool_quality_summary(&j, text);
     json_object_set_new(t->report, "quality", tool_quality_json(&j));
     if (j.verdict > MODAL_SOUND) tool_warn(t, "%s: the motion is %s", r->trajectory_path, text);
-    if (j.verdict == MODAL_NOT_JUDGED) tool_note(t, "%s: the motion is %s", r->trajectory_path, text);
+    if (j.verdict == MODAL_NOT_JUDGED || (j.verdict == MODAL_SOUND && j.assumed_material)) tool_note(t, "%s: the motion is %s", r->trajectory_path, text);
     return modal_copy_text(&in->quality, text, SIZE_MAX, err);
 }
 

@@ -202,6 +202,7 @@ static void print_verdict(FILE *to, const char *path, const kind *k, const json_
 {
     const char *verdict = quality ? json_string_value(json_object_get(quality, "verdict")) : modal_verdicts[MODAL_SOUND];
     const char *missing = json_string_value(json_object_get(quality, "missing"));
+    const char *material = json_string_value(json_object_get(quality, "assumed_material"));
     char text[TOOL_QUALITY_SUMMARY];
     size_t i;
     json_t *one;
@@ -215,10 +216,10 @@ static void print_verdict(FILE *to, const char *path, const kind *k, const json_
         snprintf(text, sizeof text, "%s: %s", modal_verdicts[MODAL_NOT_JUDGED], missing);
         print_line(to, path, text);
     }
-    if (strcmp(verdict, modal_verdicts[MODAL_NOT_JUDGED]) == 0)
-        snprintf(text, sizeof text, "a %s that is %s", k->type, verdict);
-    else
-        snprintf(text, sizeof text, "a %s %s", verdict, k->type);
+    int used = strcmp(verdict, modal_verdicts[MODAL_NOT_JUDGED]) == 0 ? snprintf(text, sizeof text, "a %s that is %s", k->type, verdict)
+                                                                      : snprintf(text, sizeof text, "a %s %s", verdict, k->type);
+    if (material && used > 0 && (size_t)used < sizeof text)
+        snprintf(text + used, sizeof text - (size_t)used, " (material assumed: %.64s)", material);
     print_line(to, path, text);
 }
 

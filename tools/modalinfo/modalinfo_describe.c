@@ -60,6 +60,7 @@ static json_t *provenance(const modal_provenance *steps, int32_t n)
         set(step, "inputs", modal_json_string(steps[i].inputs));
         set(step, "back_end", modal_json_string(steps[i].back_end));
         if (steps[i].quality) set(step, "quality", modal_json_string(steps[i].quality));
+        if (steps[i].assumed_material) set(step, "assumed_material", modal_json_string(steps[i].assumed_material));
         json_array_append_new(list, step);
     }
     return list;
@@ -367,6 +368,7 @@ modal_status modalinfo_describe_trajectory(const char *path, json_t **info, moda
                                             "farthest_node_m", worst[2], "largest_displacement_m", worst[3]));
     }
     if (t.rebase_errors) set(object, "rebase_errors", numbers(t.rebase_errors, t.n_objects));
+    judgement.assumed_material = modal_provenance_assumed(t.provenance, t.n_provenance);
     for (int64_t i = 0; i < t.n_frames; i++) modal_quality_judge(&judgement, i, t.times[i], t.quality ? &t.quality[i] : NULL);
     set(object, "quality", tool_quality_json(&judgement));
     set(object, "provenance", provenance(t.provenance, t.n_provenance));
@@ -398,7 +400,7 @@ modal_status modalinfo_describe_snapshots(const char *path, json_t **info, modal
     set_integer(object, "elements", c.solid.mesh.n_elements);
     if (c.has_solid) set(object, "solid", describe_moved(&c.solid));
     if (c.quality && c.times) {
-        modal_quality_judgement judgement = {0};
+        modal_quality_judgement judgement = {.assumed_material = modal_provenance_assumed(c.provenance, c.n_provenance)};
         for (int64_t i = 0; i < c.n_snapshots; i++) modal_quality_judge(&judgement, i, c.times[i], &c.quality[i]);
         set(object, "quality", tool_quality_json(&judgement));
     }

@@ -57,6 +57,7 @@ static void print_provenance(FILE *to, const json_t *info)
         if (json_string_length(json_object_get(step, "back_end")))
             put(to, "    back end", step, "back_end");
         if (json_object_get(step, "quality")) put(to, "    the motion is", step, "quality");
+        if (json_object_get(step, "assumed_material")) put(to, "    material assumed", step, "assumed_material");
     }
 }
 
@@ -215,6 +216,7 @@ static void print_quality(FILE *to, const json_t *info)
     json_t *one;
     if (!quality) return;
     put(to, "quality", quality, "verdict");
+    if (json_object_get(quality, "assumed_material")) put(to, "  material assumed", quality, "assumed_material");
     json_array_foreach (json_object_get(quality, "measures"), i, one) put(to, i ? "" : "  at worst", one, "text");
     if (json_object_get(quality, "missing")) put(to, "  missing", quality, "missing");
 }

@@ -19,7 +19,8 @@
 #include "tools/modalpack/modalpack.h"
 
 static const tool_option options[] = {
-    {"modes", 'm', "N", "20", "Number of modes, rigid ones not counted; or of columns of the basis.", TOOL_FIRST},
+    {"modes", 'm', "N", "20", "Number of modes, rigid ones not counted; or of columns of the basis. If it is not given, a solid with fewer "
+                               "modes gives those.", TOOL_FIRST},
     {"derivatives", 0, "K", NULL,
      "For large deformations: a basis of K modes and their derivatives. It holds the N principal components of the first K "
      "natural modes and their K (K + 1) / 2 modal derivatives.",
@@ -254,6 +255,7 @@ static modal_status read_request(const tool *t, int n_ranks, modalpack_request *
     if ((r->snapshots_path != NULL) + (r->import_path != NULL) + (r->n_linear > 0) > 1)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--derivatives, --snapshots, --import: one of them at most");
     r->import_all = !counted;
+    r->default_modes = !counted && r->n_linear == 0;
     const int64_t most = r->n_linear + modal_derivative_count(r->n_linear);
     if (r->n_linear > 0 && !counted && r->n_modes > most) r->n_modes = most;
     if (r->n_linear > 0 && r->n_modes > most)

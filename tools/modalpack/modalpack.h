@@ -28,6 +28,7 @@ typedef struct modalpack_request {
     const char *basis_path, *surface_path; /* --surface, --snapshots, --import: those of input.mesh_path */
     tool_units surface_units; /* of --surface */
     int64_t n_modes;
+    int default_modes; /* nobody has said how many: a solid that has fewer gives those */
     modal_mass_rule mass_rule;
     int hex8; /* --hex8, a modal_stiffness_rule; -1: not said */
     const char *snapshots_path; /* --snapshots, or NULL */

@@ -93,6 +93,7 @@ modal_status modalpack_find_modes(const modalpack_request *r, modal_shape *shape
     modal_status status = MODAL_OK;
     modal_modes_result result = {0};
     modal_modes_options wanted = {.n_modes = (int32_t)(r->n_linear > 0 ? r->n_linear : r->n_modes),
+                                  .fewer = r->default_modes,
                                   .mass_rule = r->mass_rule,
                                   .fixed_components = shape->solid.fixed_components,
                                   .n_threads = n_threads,
@@ -109,6 +110,7 @@ modal_status modalpack_find_modes(const modalpack_request *r, modal_shape *shape
     MODAL_TRY(modal_modes_solve(&shape->solid.mesh, shape->solid.fixed_nodes, shape->solid.n_fixed_nodes, &wanted,
                                 &result, progress, err));
     if (t) report_solve(t, &result);
+    if (t && result.n_modes < wanted.n_modes) tool_note(t, "the solid has no more modes than %d", result.n_modes);
     MODAL_TRY(modal_left_slow_take(shape, &result.left, &shape->modes.left_out, err));
     modal_modes_left_free(&result.left);
     MODAL_TRY(modalpack_take_modes(shape, &result, r->mass_rule, err));

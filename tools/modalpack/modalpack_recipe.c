@@ -101,6 +101,7 @@ modal_status modalpack_find_recipe(const tool *t, const modalpack_request *r, ch
     if (r->input.materials_path) MODAL_TRY(add_fibres(hash, r->input.materials_path, err));
     for (int i = 0; i < tool_count(a, "fixed"); i++) MODAL_TRY(add_fixed(hash, tool_value_at(a, "fixed", i), err));
     for (int i = 0; i < tool_count(a, "material"); i++) add_text(hash, "material", tool_value_at(a, "material", i));
+    if (t->assumed_material) add_text(hash, "material", t->assumed_material); /* the same basis as with --material */
     add_integer(hash, "shapes", r->shapes);
     add_integer(hash, "modes", r->import_path && r->import_all ? -1 : r->n_modes);
     add_integer(hash, "derivatives", r->n_linear);

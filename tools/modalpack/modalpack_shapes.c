@@ -302,14 +302,18 @@ static modal_status add_forces(tool *t, modalpack_request *r, modal_basis *basis
 {
     modal_status status = MODAL_OK;
     int some_large = 0, *passed = NULL;
-    for (int32_t k = 0; k < basis->n_shapes; k++) some_large |= basis->shapes[k].solid.mesh.n_nodes > LARGE;
+    int32_t most_modes = 0;
+    for (int32_t k = 0; k < basis->n_shapes; k++) {
+        some_large |= basis->shapes[k].solid.mesh.n_nodes > LARGE;
+        if (basis->shapes[k].modes.n_modes > most_modes) most_modes = basis->shapes[k].modes.n_modes;
+    }
     if (!some_large && strcmp(tool_value(&t->arguments, "backend"), "auto") == 0)
         MODAL_TRY(modal_device_open(r->device, "cpu", err));
     const int64_t small = r->device->kernels->gram ? 0 : LARGE;
     MODAL_TRY(modal_alloc_zero(&passed, basis->n_shapes, sizeof *passed, "shapes", err));
     modalpack_tell_estimate(t, r, basis->n_shapes, basis->shapes);
     MODAL_TRY(do_stage(t, r, basis, &(stage){"reduced forces", step_forces, passed, small}, err));
-    modalpack_tell_forces(t, r, r->n_modes);
+    modalpack_tell_forces(t, r, most_modes);
     modalpack_tell_left_out(t, basis->n_shapes, passed);
 done:
     modal_free(&passed);

@@ -27,6 +27,8 @@ modal_status modalpack_add_provenance(const tool *t, const modalpack_request *r,
         }
     MODAL_TRY(modal_provenance_append(&basis->provenance, &basis->n_provenance, t->program->name,
                                       tool_build(), t->command_line, inputs, r->device->name, err));
+    if (t->assumed_material)
+        MODAL_TRY(modal_copy_text(&basis->provenance[basis->n_provenance - 1].assumed_material, t->assumed_material, SIZE_MAX, err));
     MODAL_TRY(modalpack_find_recipe(t, r, basis->recipe_hash, err));
 done:
     modal_free(&inputs);

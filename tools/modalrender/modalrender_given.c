@@ -95,6 +95,7 @@ static modal_status open_snapshots(modalrender_given *g, modal_error *err)
     MODAL_TRY(modal_alloc(&g->u, 3 * g->n_nodes, sizeof *g->u, "snapshot", err));
     memcpy(g->nodes, c.solid.mesh.nodes, (size_t)(3 * g->n_nodes) * sizeof *g->nodes);
     MODAL_TRY(make_head(&g->in->trajectory, c.n_snapshots, c.times, err));
+    MODAL_TRY(modal_provenance_append_copies(&g->in->trajectory.provenance, &g->in->trajectory.n_provenance, c.provenance, c.n_provenance, err));
     status = tool_given_basis(g->n_nodes, g->nodes, c.solid.n_triangles, c.solid.triangles, 0, &g->in->basis, &g->node_of, err);
     if (status == MODAL_ERROR_INPUT) modal_error_context(err, "%s", path);
     if (status == MODAL_OK) status = modal_snapshots_open(&g->snapshots, path, g->n_nodes, g->nodes, &n, &single, err);

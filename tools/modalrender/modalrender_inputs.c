@@ -14,6 +14,7 @@
 #include "tools/common/endings.h"
 #include "tools/common/hdf5_stdin.h"
 #include "tools/common/mode_swing.h"
+#include "tools/common/quality.h"
 #include "tools/common/trajectory_input.h"
 #include "tools/modalrender/modalrender.h"
 
@@ -441,6 +442,8 @@ modal_status modalrender_read_inputs(tool *t, modalrender_request *r, modalrende
     if (in->scene.n_unpainted)
         tool_warn(t, "%s: %d object%s without the texture coordinates that images need: drawn in their materials' colours", r->look_path,
                   in->scene.n_unpainted, in->scene.n_unpainted == 1 ? "" : "s");
+    if (r->of_basis) tool_say_assumed(t, r->input, in->basis.provenance, in->basis.n_provenance);
+    else tool_say_assumed(t, r->input, in->trajectory.provenance, in->trajectory.n_provenance);
     tool_stage(t, "read", tool_seconds() - start, -1);
 done:
     modal_free(&kind);

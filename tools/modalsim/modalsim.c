@@ -8,7 +8,7 @@
 #include "tools/modalsim/modalsim.h"
 
 static const tool_option options[] = {
-    {"duration", 0, "S", NULL, "Simulated time in seconds; with --fps.", TOOL_FIRST},
+    {"duration", 0, "S", NULL, "Simulated time in seconds; with --fps. Without loads, where the objects are plucked, either may be left out.", TOOL_FIRST},
     {"fps", 0, "F", NULL, "Frames a second: at t = i / F, i = 0, 1 ... up to the duration.", TOOL_FIRST},
     {"damping", 0, "ALPHA,BETA", NULL,
      "Rayleigh damping C = ALPHA M + BETA K, in 1/s and s. Without it and --damping-ratio the motion "
@@ -35,7 +35,7 @@ static const tool_option options[] = {
      0},
     {"amplitude", 0, "P%", NULL,
      "Multiply all loads, those above or of a linear scene, so that the largest displacement of all frames is this share of the diagonal of the box "
-     "around its object at rest.",
+     "around its object at rest. Without loads: how far each object is plucked.",
      TOOL_FIRST},
     {"set", 0, "/POINTER=VALUE", NULL,
      "Change a value of the scene, or add one: a JSON pointer and JSON, /wind/seed=17.", TOOL_REPEATABLE},
@@ -103,15 +103,20 @@ static const tool_program program = {
         "loads that are linear between their breakpoints: there is no time-step error, and the frame\n"
         "rate does not change the motion. Vectors and points are in world axes; an object at an angle\n"
         "gets them turned into its own. Under a base acceleration the motion is relative to the\n"
-        "support. A TRAJ that is written to a pipe, or made of a BASIS that came from one, carries BASIS.",
-    .examples = "modalsim fork.h5 ring.h5 --duration 2 --fps 240 --damping-ratio 0.001 --impulse 17:0,0,0.1\n"
+        "support. A TRAJ that is written to a pipe, or made of a BASIS that came from one, carries BASIS.\n"
+        "Without loads, --initial, --static and --scene each\n"
+        "object is let go out of its lowest mode: --amplitude of its size, by default 10% or as much less\n"
+        "as makes the motion sound; for two seconds or twenty periods, whichever is shorter.",
+    .examples = "modalsim fork.h5 plucked.h5\n"
+                "modalsim fork.h5 ring.h5 --duration 2 --fps 240 --damping-ratio 0.001 --impulse 17:0,0,0.1\n"
                 "modalsim bridge.h5 quake.h5 --duration 30 --fps 60 --damping 0.1,1e-4 \\\n"
                 "    --gravity 0,0,-9.81 --static --base-acceleration record.csv\n"
                 "modalsim new.h5 new_ring.h5 --rebase ring.h5\n"
                 "modalsim liver.h5 liver_traj.h5 --project snapshots.h5\n"
                 "modalsim bridge.h5 response.csv --scene response.json\n"
                 "modalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modaldeform - out",
-    .first_examples = "modalsim fork.h5 ring.h5 --duration 2 --fps 240 --damping-ratio 0.001 --impulse 17:0,0,0.1\n"
+    .first_examples = "modalsim fork.h5 plucked.h5\n"
+                      "modalsim fork.h5 ring.h5 --duration 2 --fps 240 --damping-ratio 0.001 --impulse 17:0,0,0.1\n"
                       "modalsim bridge.h5 response.csv --scene response.json\n"
                       "modalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modaldeform - out",
     .library = modal_h5_version,

@@ -43,7 +43,9 @@ typedef struct modalsim_request {
     int allow_inversion;
     int to_stdout, force, start_static;
     int velocities;            /* --velocities */
-    double fps; /* 0: one frame */
+    int plucks; /* no loads, no scene: the objects are plucked (modalsim_pluck.c) */
+    double duration; /* --duration, s; 0: not given */
+    double fps; /* 0: one frame, or not given yet */
     int64_t n_frames;
     double last_time;
     double alpha, beta, ratio; /* ratio < 0: Rayleigh */
@@ -68,6 +70,9 @@ void modalsim_doubt_loads(tool *t, const modalsim_request *r, const modal_scene 
 
 /* modalsim_template.c: --generate scene BASIS.h5, as tool_program.generate has it. */
 int modalsim_generate(const char *kind, const tool_arguments *arguments, modal_status *status, modal_error *err);
+
+/* n_frames and last_time of duration and fps. MODAL_ERROR_USAGE: too many. */
+modal_status modalsim_count_frames(modalsim_request *r, modal_error *err);
 
 /* Fills the request. The caller frees request->impulses and request->sets. */
 modal_status modalsim_read_request(const tool *t, modalsim_request *r, modal_error *err);
@@ -110,8 +115,15 @@ modal_status modalsim_scale_scene(tool *t, const modalsim_request *r, const moda
 modal_status modalsim_flags_scene(tool *t, const modalsim_request *r, const modal_basis *basis, modal_scene *scene,
                                   modal_error *err);
 
-/* Reads basis and scene, or makes that of the flags, runs it, writes the trajectory; see formats/scene.md. */
-modal_status modalsim_scene(tool *t, const modalsim_request *r, tool_output *output, modal_error *err);
+enum { MODALSIM_REMARK = 64 };
+
+/* r->plucks, of the scene of the flags: initial coordinates of all objects, and r's duration and frames a second where they are not given. Says
+ * so, also for the provenance. MODAL_ERROR_INPUT where nothing can be plucked. */
+modal_status modalsim_pluck(tool *t, modalsim_request *r, const modal_basis *basis, modal_scene *scene, char remark[MODALSIM_REMARK],
+                            modal_error *err);
+
+/* Reads basis and scene, or makes that of the flags, runs it, writes the trajectory; see formats/scene.md. Completes r where it plucks. */
+modal_status modalsim_scene(tool *t, modalsim_request *r, tool_output *output, modal_error *err);
 
 /* The table of a scene with a response. */
 modal_status modalsim_response(tool *t, const modalsim_request *r, const modal_scene *scene, const modal_basis *basis,
@@ -133,8 +145,6 @@ void modalsim_watch(tool *t, modalsim_pace *pace, const char *what, int64_t done
 /* Numbers of an object in a checkpoint beside its coordinates: the members of modal_step_frame, and energies. */
 enum { MODALSIM_MEASURE_NUMBERS = 4 + MODAL_JUDGED_NUMBERS,
        MODALSIM_STATE_NUMBERS = (int)(sizeof(modal_step_pose) / sizeof(double)) + MODALSIM_MEASURE_NUMBERS };
-
-enum { MODALSIM_REMARK = 64 };
 
 /* A trajectory that is written while it is made. */
 typedef struct modalsim_writer {

@@ -19,7 +19,7 @@ typedef struct wanted {
 
 /* Of a shape, and of all together: what reading and preparing takes less than about a second for. */
 static const int64_t MOST_BYTES = INT64_C(64) << 20, MOST_ALL_BYTES = INT64_C(256) << 20, MOST_WORK = INT64_C(400000000);
-/* Linear motion takes no time to speak of: of its solids, what prepares in a fifth of a second. */
+/* Linear motion takes no time to speak of: of its solids, what prepares in a fifth of a second, unless they say how far it goes. */
 static const int64_t MOST_LINEAR_WORK = INT64_C(10000000);
 enum { MOST_LINEAR_SHAPES = 128 }; /* each takes a millisecond, as it has arrays to open */
 
@@ -40,7 +40,7 @@ static modal_status choose_range(const modalsim_request *r, uint8_t **solids, ui
         bytes += (*surfaces)[i] ? own : 0;
         own = modal_deformation_bytes(shape);
         (*solids)[i] = full || ((*surfaces)[i] && own <= MOST_BYTES && bytes + own <= MOST_ALL_BYTES &&
-                                work + modal_deformation_work(shape) <= MOST_LINEAR_WORK);
+                                work + modal_deformation_work(shape) <= (r->plucks ? MOST_WORK : MOST_LINEAR_WORK));
         bytes += (*solids)[i] ? own : 0;
         work += (*solids)[i] ? modal_deformation_work(shape) : 0;
     }
@@ -56,7 +56,7 @@ static modal_status choose_parts(void *context, const modal_basis *basis, unsign
     modal_status status = MODAL_OK;
     wanted *w = context;
     const int judges = w->r->quality != MODALSIM_QUALITY_STEPS;
-    if (!w->scene && judges && !w->less && (basis->n_shapes <= MOST_LINEAR_SHAPES || w->r->quality == MODALSIM_QUALITY_FULL))
+    if (!w->scene && (judges || w->r->plucks) && !w->less && (basis->n_shapes <= MOST_LINEAR_SHAPES || w->r->quality == MODALSIM_QUALITY_FULL))
         MODAL_TRY(choose_range(w->r, &w->solids, &w->surfaces, err));
     if (w->scene) modal_scene_needs(w->scene, basis, parts);
     for (int32_t i = 0; i < basis->n_shapes; i++) {
@@ -66,7 +66,7 @@ static modal_status choose_parts(void *context, const modal_basis *basis, unsign
             if (needs >> bit & 1) parts[i] |= of_need[bit];
         if (judges && !w->less) parts[i] |= MODAL_BASIS_LEFT_OUT;
         if (!w->less && w->solids && w->solids[i]) parts[i] |= MODAL_BASIS_VOLUME | MODAL_BASIS_VOLUME_MODES;
-        if (w->r->amplitude > 0 || (!w->less && w->surfaces && w->surfaces[i]))
+        if (w->r->amplitude > 0 || w->r->plucks || (!w->less && w->surfaces && w->surfaces[i]))
             parts[i] |= MODAL_BASIS_SURFACE | MODAL_BASIS_MATRIX;
     }
     if (w->r->n_impulses > 0) parts[basis->objects[0].shape] |= MODAL_BASIS_SURFACE;

@@ -139,7 +139,7 @@ modal_status modalsim_flags_scene(tool *t, const modalsim_request *r, const moda
     scene->ratio = r->ratio > 0 ? r->ratio : 0;
     scene->start_static = r->start_static;
     memcpy(scene->gravity, r->gravity, sizeof scene->gravity);
-    warn_of_free_bodies(t, basis);
+    if (!r->plucks) warn_of_free_bodies(t, basis); /* a mode does not move a body as a whole */
     MODAL_TRY(set_objects(basis, scene, err));
     MODAL_TRY(set_ground(t, r, scene, err));
     MODAL_TRY(set_initial(&t->arguments, basis, scene, err));

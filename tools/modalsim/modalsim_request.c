@@ -49,29 +49,35 @@ done:
     return status;
 }
 
+modal_status modalsim_count_frames(modalsim_request *r, modal_error *err)
+{
+    r->n_frames = modal_scene_frame_count(r->duration, r->fps);
+    if (r->n_frames < 0)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--duration: more than 2^31 frames, %g s at %g a second", r->duration, r->fps);
+    r->last_time = (double)(r->n_frames - 1) / r->fps;
+    return MODAL_OK;
+}
+
 static modal_status read_frames(const tool_arguments *a, modalsim_request *r, modal_error *err)
 {
+    static const char *const moving[] = {"gravity", "impulse", "base-acceleration", "initial", "static"};
     modal_status status = MODAL_OK;
-    double duration = 0;
     const char *given = tool_value(a, "duration"), *fps = tool_value(a, "fps");
     r->start_static = tool_count(a, "static") > 0;
     r->n_frames = 1;
-    if (!given && fps) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fps: needs --duration, %s", fps);
-    if (given && !fps) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--duration: needs --fps, %s", given);
-    if (!given && !r->start_static)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--duration and --fps: needed unless --static is given");
-    if (!given) goto done;
-    MODAL_TRY(tool_number(a, "duration", -DBL_MAX, DBL_MAX, &duration, err));
+    r->plucks = 1;
+    for (size_t i = 0; i < sizeof moving / sizeof *moving; i++) r->plucks &= tool_count(a, moving[i]) == 0;
+    if (!given && fps && !r->plucks) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fps: needs --duration, %s", fps);
+    if (given && !fps && !r->plucks) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--duration: needs --fps, %s", given);
+    if (!given && !r->start_static && !r->plucks)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--duration and --fps: needed with loads unless --static is given");
+    MODAL_TRY(tool_number(a, "duration", -DBL_MAX, DBL_MAX, &r->duration, err));
     MODAL_TRY(tool_number(a, "fps", -DBL_MAX, DBL_MAX, &r->fps, err));
-    if (!(duration > 0 && duration <= MODAL_SCENE_DURATION))
+    if (given && !(r->duration > 0 && r->duration <= MODAL_SCENE_DURATION))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--duration: must be > 0 and at most %g s, %s", MODAL_SCENE_DURATION, given);
-    if (!(r->fps >= MODAL_SCENE_LEAST_FPS && r->fps <= MODAL_SCENE_MOST_FPS))
+    if (fps && !(r->fps >= MODAL_SCENE_LEAST_FPS && r->fps <= MODAL_SCENE_MOST_FPS))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fps: must be in %g .. %g, %s", MODAL_SCENE_LEAST_FPS, MODAL_SCENE_MOST_FPS, fps);
-    r->n_frames = modal_scene_frame_count(duration, r->fps);
-    if (r->n_frames < 0)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--duration: more than 2^31 frames, %s s at %s a second",
-                   given, fps);
-    r->last_time = (double)(r->n_frames - 1) / r->fps;
+    if (given && fps) MODAL_TRY(modalsim_count_frames(r, err));
 done:
     return status;
 }

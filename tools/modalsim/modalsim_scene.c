@@ -234,10 +234,9 @@ static modal_status load_tiles(void *context, int32_t shape, int64_t n, const in
 
 /* ---- the run ---- */
 
-static modal_status read_inputs(scene_run *s, int64_t *basis_bytes, int32_t *n_passed, modal_error *err)
+static modal_status read_inputs(scene_run *s, modalsim_request *r, int64_t *basis_bytes, int32_t *n_passed, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const modalsim_request *r = s->r;
     double start = tool_seconds();
     if (r->scene_path) {
         MODAL_TRY(modal_scene_read_changed(r->scene_path, r->n_sets, r->sets, &s->scene, err));
@@ -246,6 +245,7 @@ static modal_status read_inputs(scene_run *s, int64_t *basis_bytes, int32_t *n_p
     MODAL_TRY(modalsim_basis_read(r, r->scene_path ? &s->scene : NULL, &s->basis, basis_bytes, n_passed, err));
     tool_stage(s->t, r->scene_path ? "read" : "read basis", tool_seconds() - start, -1);
     if (!r->scene_path) MODAL_TRY(modalsim_flags_scene(s->t, r, &s->basis, &s->scene, err));
+    if (r->plucks) MODAL_TRY(modalsim_pluck(s->t, r, &s->basis, &s->scene, s->writer.remark, err));
 done:
     return status;
 }
@@ -418,14 +418,14 @@ static modal_status close_trajectory(scene_run *s, modal_status ran, modal_error
     return ran;
 }
 
-modal_status modalsim_scene(tool *t, const modalsim_request *r, tool_output *output, modal_error *err)
+modal_status modalsim_scene(tool *t, modalsim_request *r, tool_output *output, modal_error *err)
 {
     modal_status status = MODAL_OK;
     scene_run s = {.t = t, .r = r, .writer = {.t = t, .r = r, .output = output}};
     int32_t n_passed = 0;
     int64_t bytes = 0;
     modal_simulation run = {0};
-    MODAL_TRY(read_inputs(&s, &bytes, &n_passed, err));
+    MODAL_TRY(read_inputs(&s, r, &bytes, &n_passed, err));
     if (r->scene_path) say_of_inputs(&s, n_passed);
     if (r->scene_path) modalsim_doubt_loads(t, r, &s.scene, &s.basis);
     if (s.scene.response.given && !(r->amplitude > 0)) {

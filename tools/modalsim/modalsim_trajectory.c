@@ -189,7 +189,8 @@ modal_status modalsim_writer_end(modalsim_writer *w, modal_error *err)
     json_object_set_new(w->t->report, "modes", json_integer(total));
     tool_note(w->t, "%lld frames of %d object%s, %lld modes in all", (long long)w->head.n_frames, w->head.n_objects,
               w->head.n_objects == 1 ? "" : "s", (long long)total);
-    const modal_quality_judgement quality = *modal_trajectory_out_quality(w->out);
+    modal_quality_judgement quality = *modal_trajectory_out_quality(w->out);
+    quality.assumed_material = modal_provenance_assumed(w->head.provenance, w->head.n_provenance);
     json_object_set_new(w->t->report, "quality", tool_quality_json(&quality));
     MODAL_TRY(modal_trajectory_out_close(&w->out, NULL, NULL, err));
     MODAL_TRY(tool_output_complete(w->output, err));

@@ -31,6 +31,8 @@ static modal_status add_provenance(run *w, modal_error *err)
     if (w->r->input.materials_path) MODAL_TRY(tool_add_material_inputs(w->r->input.materials_path, &inputs, &used, &room, err));
     MODAL_TRY(modal_provenance_append(&w->provenance, &w->n_provenance, w->t->program->name, tool_build(),
                                       w->t->command_line, inputs, w->r->device.name, err));
+    if (w->t->assumed_material)
+        MODAL_TRY(modal_copy_text(&w->provenance[w->n_provenance - 1].assumed_material, w->t->assumed_material, SIZE_MAX, err));
 done:
     modal_free(&inputs);
     return status;
@@ -369,6 +371,7 @@ modal_status modaltled_run(tool *t, const modaltled_request *r, modaltled_case *
     report(&w);
     *n_written = modal_snapshots_out_count(w.out);
     *quality = *modal_snapshots_out_quality(w.out);
+    quality->assumed_material = t->assumed_material;
     json_object_set_new(t->report, "quality", tool_quality_json(quality));
 done:
     modal_tled_frames_delete(w.frames);

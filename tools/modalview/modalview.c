@@ -19,6 +19,7 @@
 #include "tools/common/hdf5_stdin.h"
 #include "tools/common/look_images.h"
 #include "tools/common/parts.h"
+#include "tools/common/quality.h"
 #include "tools/common/slow_motion.h"
 #include "tools/common/tool.h"
 #include "tools/common/trajectory_input.h"
@@ -38,7 +39,8 @@ static const tool_option options[] = {
     {"sound", 0, "SOUND.wav", NULL, "The trajectory's sound, as modaldeform --format wav writes it; the page plays it.", TOOL_READS},
     TOOL_OPTION_LOOK,
     TOOL_OPTION_ANY_PATH,
-    TOOL_OPTION_SLOW_MOTION("The page shows at first"),
+    TOOL_OPTION_SLOW_MOTION("Without it 1, but as auto if the motion swings more than four times a second and there is no --sound, and "
+                            "faster if it swings less than every ten seconds. The page shows at first"),
     {"up", 0, "y|z", "y", "The axis that points upwards when the page opens.", 0},
     {"turntable", 0, NULL, NULL, "The camera turns around the scene, a turn in 12 s, until it is moved by hand.", 0},
     TOOL_OPTION_FORCE,
@@ -217,8 +219,8 @@ static modal_status read_play(tool *t, scene *s, modal_error *err)
     s->play.no_speeds = s->play.n_columns == 0 && modal_deform_check_rates(&s->basis, q, &s->no_speeds) != MODAL_OK;
     const double seconds = q->times[q->n_frames - 1] - q->times[0];
     if (s->play.slow_motion == 0) s->play.slow_motion = tool_slow_motion_auto(q, 0, 1, q->n_frames);
-    if (tool_count(&t->arguments, "slow-motion"))
-        tool_note(t, "slow motion %g: the %g s are shown in %g s", s->play.slow_motion, seconds, s->play.slow_motion * seconds);
+    if (!sound && tool_count(&t->arguments, "slow-motion") == 0) /* sound has its own rate only */
+        s->play.slow_motion = tool_slow_motion_seen(q, 0, 1, q->n_frames);
     if (!sound) goto done;
     MODAL_TRY(modal_wav_read(sound, &s->wav, err));
     if (strcmp(s->wav.motion_hash, s->trajectory_hash) != 0)
@@ -232,6 +234,20 @@ static modal_status read_play(tool *t, scene *s, modal_error *err)
     s->play.samples = s->wav.samples;
 done:
     return status;
+}
+
+/* What the page has that nobody asked for, or asked to be chosen. */
+static void say_play(tool *t, const scene *s, const char *input)
+{
+    const modal_trajectory *q = &s->trajectory;
+    const int given = tool_count(&t->arguments, "slow-motion") > 0;
+    if (q->n_frames == 0) tool_say_assumed(t, input, s->basis.provenance, s->basis.n_provenance);
+    if (q->n_frames == 0) return;
+    const double factor = s->play.slow_motion, seconds = q->times[q->n_frames - 1] - q->times[0];
+    tool_say_assumed(t, input, q->provenance, q->n_provenance);
+    if (given || factor != 1)
+        tool_note(t, "%s motion %g: the %g s are shown in %g s%s", factor < 1 ? "fast" : "slow", factor, seconds, factor * seconds,
+                  given ? "" : " (--slow-motion 1 shows them at their own rate)");
 }
 
 int main(int argc, char **argv)
@@ -284,6 +300,7 @@ int main(int argc, char **argv)
         tool_note(&t, "%s: %.2f MB, %d curves of %lld frequencies", path, 1e-6 * (double)size, s.table.n_curves,
                   (long long)s.table.n_rows);
     } else {
+        say_play(&t, &s, input);
         json_object_set_new(t.report, "position_error_m", json_real(data.position_error));
         json_object_set_new(t.report, "displacement_error", json_real(data.displacement_error));
         tool_note(&t, "%s: %.2f MB, positions to %.2g m, every mode to %.1e of its largest displacement", path,

@@ -258,8 +258,12 @@ static modal_status give(job *j, int r, const modal_surface_mesh *surface, modal
     trajectory->mode_offsets[1] = r;
     trajectory->times = j->contents.times;
     trajectory->quality = j->contents.quality;
+    trajectory->provenance = j->contents.provenance;
+    trajectory->n_provenance = j->contents.n_provenance;
     j->contents.times = NULL;
     j->contents.quality = NULL;
+    j->contents.provenance = NULL;
+    j->contents.n_provenance = 0;
     for (int64_t f = 0; f < j->n_frames; f++) memcpy(trajectory->q + f * r, j->q + f * WIDTH, (size_t)r * sizeof *trajectory->q);
 done:
     return status;

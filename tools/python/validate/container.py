@@ -312,6 +312,8 @@ class File:
         for place in self.numbered(path):
             for name in ("tool", "version", "arguments", "inputs", "back_end"):
                 self.text(place, name)
+            for name in ("quality", "assumed_material"):
+                self.text(place, name, optional=True)
 
     def numbered(self, path):
         """The groups 0000, 0001, ... of a group with a count, as far as they are there."""
