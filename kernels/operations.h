@@ -55,7 +55,6 @@ extern "C" {
     OPERATION(shade,                modal_shade,                1, 1) \
     OPERATION(tled_layout,          modal_tled_layout,          1, 1) \
     OPERATION(tled_step,            modal_tled_step,            1, 1) \
-    OPERATION(octree_build,         modal_octree_build,         0, 1) \
     OPERATION(octree_lookup,        modal_octree_lookup,        1, 1) \
     OPERATION(surface_flow,         modal_surface_flow,         1, 1) \
     OPERATION(octree_mipmap,        modal_octree_mipmap,        1, 1) \

@@ -9,6 +9,7 @@ add_test(NAME tree.style
          COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_style.py ${CMAKE_SOURCE_DIR})
 set_tests_properties(tree.style PROPERTIES LABELS unit)
 
+add_test(NAME tree.pages COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_pages.py ${CMAKE_SOURCE_DIR})
 add_test(NAME tree.skipped COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/skipped.py --check)
 set_tests_properties(tree.skipped PROPERTIES LABELS unit)
 
@@ -90,11 +91,23 @@ if(TARGET modalpack)
              ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
     set_tests_properties(cli.render_${part} PROPERTIES LABELS cli SKIP_RETURN_CODE 77)
   endforeach()
+  foreach(part names films)
+    add_test(NAME cli.output_${part} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_names.py ${part} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+    set_tests_properties(cli.output_${part} PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
+  endforeach()
   add_test(NAME cli.octree COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_octree.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   set_tests_properties(cli.octree PROPERTIES LABELS cli TIMEOUT 300)
   add_test(NAME cli.flow COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_flow.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli.flow PROPERTIES LABELS cli TIMEOUT 300)
+  foreach(page README docs/tour)
+    get_filename_component(name ${page} NAME)
+    add_test(NAME cli.page_${name} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_tour.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+             ${CMAKE_SOURCE_DIR} ${page}.md)
+    set_tests_properties(cli.page_${name} PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 600)
+  endforeach()
+  add_test(NAME cli.demo COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_demo.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
+  set_tests_properties(cli.demo PROPERTIES LABELS "cli;long" TIMEOUT 600)
   add_test(NAME cli.modaltex_docs COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modaltex_docs.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli.modaltex_docs PROPERTIES LABELS cli TIMEOUT 300)
@@ -143,12 +156,32 @@ if(TARGET modalpack)
   set_tests_properties(cli.deform_curvature PROPERTIES LABELS cli FIXTURES_REQUIRED fork_basis)
 endif()
 
+if(TARGET modalpack AND TARGET modalmesh AND TARGET modalview)
+  set(library -)
+  if(TARGET libmodaltools AND NOT MODAL_SANITIZE) # Python has no sanitizer's runtime
+    set(library $<TARGET_FILE:libmodaltools>)
+  endif()
+  add_test(NAME cli.chain COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_chain.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+           ${CMAKE_SOURCE_DIR} ${library})
+  set_tests_properties(cli.chain PROPERTIES LABELS cli TIMEOUT 300)
+endif()
+
 if(TARGET modalpack AND TARGET modalmesh)
   set(check_quick ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_quick.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   add_test(NAME cli.quick COMMAND ${check_quick})
+  add_test(NAME cli.quick_outputs COMMAND ${check_quick} outputs)
   add_test(NAME cli.quick_bunny COMMAND ${check_quick} ${MODAL_TEST_DATA})
-  set_tests_properties(cli.quick PROPERTIES LABELS cli TIMEOUT 300)
+  set_tests_properties(cli.quick cli.quick_outputs PROPERTIES LABELS cli TIMEOUT 600)
   set_tests_properties(cli.quick_bunny PROPERTIES LABELS "cli;long" TIMEOUT 300)
+endif()
+
+if(TARGET modalpack AND TARGET modalview AND TARGET modaltex AND TARGET modaltled)
+  # textures.h5 as a look; every dataset of the table of formats/README.md: its writers write it, its readers read it
+  add_test(NAME look.packed COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_look_packed.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} packed)
+  add_test(NAME formats.packed COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_packed.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
+  set_tests_properties(look.packed formats.packed PROPERTIES LABELS "cli;formats" TIMEOUT 300)
 endif()
 
 if(TARGET modalpack AND TARGET modalview)

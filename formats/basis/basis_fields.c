@@ -36,8 +36,6 @@ const modal_h5_field modal_basis_fields[MODAL_BASIS_FIELDS] = {
     {GROUP_SURFACE, "triangle_uv", AT(surface.triangle_uv), SURFACE, I32, MAY, ALL, 2, {S(TRIANGLES), 3}},
     {GROUP_TABLES, "face_offsets", AT(surface.face_offsets), SURFACE, I64, MUST, ALL, 1, {S(OFFSETS)}},
     {GROUP_TABLES, "faces", AT(surface.faces), SURFACE, I32, MUST, ALL, 1, {S(FACES)}},
-    {GROUP_TABLES, "ring_offsets", AT(surface.ring_offsets), SURFACE, I64, MUST, ALL, 1, {S(OFFSETS)}},
-    {GROUP_TABLES, "ring", AT(surface.ring), SURFACE, I32, MUST, ALL, 1, {S(RING)}},
     {GROUP_TABLES, "boundary", AT(surface.boundary), SURFACE, U8, MUST, ALL, 1, {S(VERTICES)}},
     {GROUP_MODES, "modal_matrix", AT(modes.modal_matrix), MATRIX, F32, MUST, ALL, 4, {S(TILES), S(MODES), 3, MODAL_TILE}},
     {GROUP_MODES, "eigenvalues", AT(modes.eigenvalues), MODES, F64, MUST, ALL, 1, {S(MODES)}},
@@ -133,7 +131,6 @@ void modal_basis_sizes(const modal_shape *shape, int64_t sizes[SIZE_COUNT])
     sizes[SIZE_TRIANGLES] = shape->surface.n_triangles;
     sizes[SIZE_UV] = shape->surface.n_uv;
     sizes[SIZE_FACES] = shape->surface.face_offsets ? shape->surface.face_offsets[n] : 0;
-    sizes[SIZE_RING] = shape->surface.ring_offsets ? shape->surface.ring_offsets[n] : 0;
     sizes[SIZE_MODES] = shape->modes.n_modes;
     sizes[SIZE_RIGID] = shape->modes.n_rigid_modes;
     sizes[SIZE_NODES] = shape->solid.mesh.n_nodes;

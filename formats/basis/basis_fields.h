@@ -17,7 +17,6 @@ typedef enum modal_basis_size {
     SIZE_TRIANGLES,
     SIZE_UV,
     SIZE_FACES,
-    SIZE_RING,
     SIZE_MODES,
     SIZE_QUADRATIC, /* monomials of second degree in the modes */
     SIZE_CUBIC,     /* of third degree */
@@ -53,7 +52,7 @@ typedef enum modal_basis_group {
 
 enum { MODAL_BASIS_V2 = 1, MODAL_BASIS_V3 = 2 }; /* major versions of the file */
 
-enum { MODAL_BASIS_FIELDS = 55 };
+enum { MODAL_BASIS_FIELDS = 53 };
 extern const modal_h5_field modal_basis_fields[MODAL_BASIS_FIELDS];
 extern const char *const modal_basis_groups[GROUP_COUNT];
 
@@ -90,7 +89,7 @@ int modal_basis_field_is_hashed(const modal_h5_field *field);
  * is NULL. */
 int modal_basis_field_missing(const modal_shape *shape, const modal_h5_field *field, unsigned major, int solid);
 
-/* Sizes by symbol, from the counts in the struct. FACES, RING, ELEMENT_NODES and EMBEDDED come from
+/* Sizes by symbol, from the counts in the struct. FACES, ELEMENT_NODES and EMBEDDED come from
  * the offsets (0 without, ELEMENT_NODES then from the shape's source; EMBEDDED: the vertices). */
 void modal_basis_sizes(const modal_shape *shape, int64_t sizes[SIZE_COUNT]);
 
@@ -103,7 +102,7 @@ void modal_basis_field_dims(const modal_h5_field *field, const int64_t sizes[SIZ
                             int64_t dims[MODAL_H5_RANK]);
 
 /* All rules on values that the specification has, for the arrays that are there, of MODAL_BASIS_V2 or _V3; `deep`: those that
- * are left to the checker, too. FACES, RING, ELEMENT_NODES and EMBEDDED are the lengths that these arrays really have. */
+ * are left to the checker, too. FACES, ELEMENT_NODES and EMBEDDED are the lengths that these arrays really have. */
 modal_status modal_basis_rules_shape(const modal_checker *checker, const char *path, unsigned major,
                                      const modal_shape *shape, const int64_t sizes[SIZE_COUNT],
                                      int deep);

@@ -100,7 +100,7 @@ static modal_status read_fields(const modal_h5_in *in, const modal_h5_place plac
     s->modes.left_out.n = s->modes.left_out.forces.linear ? (int32_t)known(sizes[SIZE_LEFT_OUT]) : 0;
     s->modes.left_out.n_slow = s->modes.left_out.slow_eigenvalues ? (int32_t)known(sizes[SIZE_SLOW]) : 0;
     s->look.names_bytes = s->look.material_names ? known(sizes[SIZE_LOOK_NAMES]) : 0;
-    for (int i = SIZE_FACES; i <= SIZE_RING; i++) sizes[i] = known(sizes[i]);
+    sizes[SIZE_FACES] = known(sizes[SIZE_FACES]);
     sizes[SIZE_ELEMENT_NODES] = known(sizes[SIZE_ELEMENT_NODES]);
     sizes[SIZE_EMBEDDED] = known(sizes[SIZE_EMBEDDED]);
     return MODAL_OK;

@@ -54,53 +54,41 @@ done:
     return status;
 }
 
-/* Rule 7. stamp[w] counts the triangles that the current vertex shares with w, and is 0 again after
- * each vertex. */
+/* Rule 7, of rows that ascend and end at 3 T: rows of triangles that all hold their vertex then have every triangle three times, and lack none.
+ * stamp[w] counts the triangles that the current vertex shares with w, and is 0 again after each vertex. */
 static modal_status tables_follow(const modal_checker *c, const char *path, const modal_surface *s)
 {
     char where[WHERE];
     modal_status status = MODAL_OK;
-    int32_t *stamp = NULL, bad_face = -1, bad_ring = -1, bad_boundary = -1;
-    int64_t *valence = NULL;
-    MODAL_TRY(modal_alloc_zero(&stamp, s->n_vertices, sizeof *stamp, "one-ring check", c->err));
-    MODAL_TRY(modal_alloc_zero(&valence, s->n_vertices, sizeof *valence, "face check", c->err));
-    for (int64_t i = 0; i < 3 * s->n_triangles; i++) valence[s->triangles[i]]++;
+    int32_t *stamp = NULL, bad_face = -1, bad_boundary = -1;
+    MODAL_TRY(modal_alloc_zero(&stamp, s->n_vertices, sizeof *stamp, "triangles of vertices", c->err));
+    if (s->face_offsets[s->n_vertices] != 3 * s->n_triangles)
+        MODAL_TRY(modal_broken(c, at(where, path, "tables/faces"), "%lld values: must have the %lld triangles three times each",
+                               (long long)s->face_offsets[s->n_vertices], (long long)s->n_triangles));
     for (int32_t v = 0; v < s->n_vertices; v++) {
-        int64_t neighbours = 0, found = 0;
         int open_edge = 0;
-        const int64_t *f = s->face_offsets + v, *r = s->ring_offsets + v;
-        if (bad_face < 0 && f[1] - f[0] != valence[v]) bad_face = v;
-        for (int64_t i = f[0]; i < f[1]; i++) {
+        const int64_t begin = s->face_offsets[v], end = s->face_offsets[v + 1];
+        for (int64_t i = begin; i < end; i++) {
             const int32_t *t = s->triangles + 3 * (int64_t)s->faces[i];
             if (bad_face < 0 && t[0] != v && t[1] != v && t[2] != v) bad_face = v;
-            for (int k = 0; k < 3; k++)
-                if (t[k] != v && stamp[t[k]]++ == 0) neighbours++;
+            for (int k = 0; k < 3; k++) stamp[t[k]]++;
         }
-        for (int64_t i = r[0]; i < r[1]; i++) found += stamp[s->ring[i]] > 0;
-        if (bad_ring < 0 && (found != neighbours || r[1] - r[0] != neighbours)) bad_ring = v;
-        for (int64_t i = f[0]; i < f[1]; i++)
-            for (int k = 0; k < 3; k++) {
-                int32_t w = s->triangles[3 * (int64_t)s->faces[i] + k];
-                if (w != v && stamp[w] == 1) open_edge = 1;
-            }
-        for (int64_t i = f[0]; i < f[1]; i++)
-            for (int k = 0; k < 3; k++) stamp[s->triangles[3 * (int64_t)s->faces[i] + k]] = 0;
+        for (int pass = 0; pass < 2; pass++)
+            for (int64_t i = begin; i < end; i++)
+                for (int k = 0; k < 3; k++) {
+                    const int32_t w = s->triangles[3 * (int64_t)s->faces[i] + k];
+                    if (pass) stamp[w] = 0;
+                    else if (w != v && stamp[w] == 1) open_edge = 1;
+                }
         if (bad_boundary < 0 && s->boundary && s->boundary[v] != open_edge) bad_boundary = v;
     }
     if (bad_face >= 0)
-        MODAL_TRY(modal_broken(c, at(where, path, "tables/faces"),
-                               "row %d: not the triangles at this vertex", bad_face));
-    if (bad_ring >= 0)
-        MODAL_TRY(modal_broken(c, at(where, path, "tables/ring"),
-                               "row %d: not the vertices that share an edge with this one",
-                               bad_ring));
+        MODAL_TRY(modal_broken(c, at(where, path, "tables/faces"), "row %d: not the triangles at this vertex", bad_face));
     if (bad_boundary >= 0)
-        MODAL_TRY(modal_broken(c, at(where, path, "tables/boundary"),
-                               "value %d: not what the triangles say, %d", bad_boundary,
+        MODAL_TRY(modal_broken(c, at(where, path, "tables/boundary"), "value %d: not what the triangles say, %d", bad_boundary,
                                s->boundary[bad_boundary]));
 done:
     modal_free(&stamp);
-    modal_free(&valence);
     return status;
 }
 
@@ -113,31 +101,22 @@ static int in_range(const int32_t *values, int64_t n, int64_t high)
     return 1;
 }
 
-static modal_status table_rules(const modal_checker *c, const char *path, const modal_surface *s,
-                                const int64_t sizes[SIZE_COUNT], int deep)
+static modal_status table_rules(const modal_checker *c, const char *path, const modal_surface *s, const int64_t sizes[SIZE_COUNT])
 {
     char where[WHERE];
     modal_status status = MODAL_OK;
-    int64_t n = s->n_vertices, n_faces = sizes[SIZE_FACES], n_ring = sizes[SIZE_RING];
-    int faces_sound = 0, ring_sound = 0;
-    MODAL_TRY(modal_rule_offsets(c, at(where, path, "tables/face_offsets"), s->face_offsets, n,
-                                 n_faces, &faces_sound));
-    MODAL_TRY(modal_rule_offsets(c, at(where, path, "tables/ring_offsets"), s->ring_offsets, n,
-                                 n_ring, &ring_sound));
-    MODAL_TRY(modal_rule_range(c, at(where, path, "tables/faces"), s->faces, n_faces, 1, 0,
-                               s->n_triangles));
+    const int64_t n = s->n_vertices, n_faces = sizes[SIZE_FACES];
+    int faces_sound = 0;
+    MODAL_TRY(modal_rule_offsets(c, at(where, path, "tables/face_offsets"), s->face_offsets, n, n_faces, &faces_sound));
+    MODAL_TRY(modal_rule_range(c, at(where, path, "tables/faces"), s->faces, n_faces, 1, 0, s->n_triangles));
     if (faces_sound) MODAL_TRY(modal_rule_ascending(c, where, s->face_offsets, s->faces, n_faces));
-    MODAL_TRY(modal_rule_range(c, at(where, path, "tables/ring"), s->ring, n_ring, 1, 0, n));
-    if (ring_sound) MODAL_TRY(modal_rule_ascending(c, where, s->ring_offsets, s->ring, n_ring));
     for (int64_t v = 0; s->boundary && v < n; v++)
         if (s->boundary[v] > 1) {
-            MODAL_TRY(modal_broken(c, at(where, path, "tables/boundary"),
-                                   "value %lld: must be 0 or 1, is %d", (long long)v,
+            MODAL_TRY(modal_broken(c, at(where, path, "tables/boundary"), "value %lld: must be 0 or 1, is %d", (long long)v,
                                    s->boundary[v]));
             break;
         }
-    if (deep && faces_sound && ring_sound && in_range(s->triangles, 3 * s->n_triangles, n) &&
-        in_range(s->faces, n_faces, s->n_triangles) && in_range(s->ring, n_ring, n))
+    if (faces_sound && in_range(s->triangles, 3 * s->n_triangles, n) && in_range(s->faces, n_faces, s->n_triangles))
         MODAL_TRY(tables_follow(c, path, s));
 done:
     return status;
@@ -592,7 +571,7 @@ modal_status modal_basis_rules_shape(const modal_checker *c, const char *path, u
                                    "number of rows must be %lld to %d, is %lld",
                                    (long long)counts[i].least, INT32_MAX, (long long)counts[i].n));
     MODAL_TRY(surface_rules(c, path, &s->surface));
-    MODAL_TRY(table_rules(c, path, &s->surface, sizes, deep));
+    MODAL_TRY(table_rules(c, path, &s->surface, sizes));
     MODAL_TRY(matrix_rules(c, at(where, path, "modes/modal_matrix"), s->surface.n_vertices, s->modes.n_modes, s->modes.modal_matrix));
     if (s->modes.eigenvalues || s->modes.frequencies) MODAL_TRY(spectrum_rules(c, path, s));
     MODAL_TRY(reduced_rules(c, path, s, deep));

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writing: contiguous arrays, fixed-length text, no times, so that equal content gives equal bytes. */
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "formats/h5/h5_private.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
+#include "lib/base/memory_file.h"
 
 /* Creation properties without a time stamp. */
 static hid_t timeless(hid_t kind)
@@ -59,7 +63,9 @@ modal_status modal_h5_create(hid_t *file, const char *path, modal_error *err)
     modal_h5_start();
     MODAL_TRY(modal_h5_access(&access, err));
     creation = timeless(H5P_FILE_CREATE);
-    if (creation < 0 || set_small_cache(access) < 0 || (!path && H5Pset_fapl_core(access, 1 << 20, 0) < 0)) {
+    /* HDF5 wants a name that leads to a file, which that of a file in memory does not: its bytes come in the end */
+    const int in_memory = !path || modal_is_memory_file(path);
+    if (creation < 0 || set_small_cache(access) < 0 || (in_memory && H5Pset_fapl_core(access, 1 << 20, 0) < 0)) {
         status = modal_h5_failed(err, MODAL_ERROR_MEMORY, "HDF5", "no creation properties");
         goto done;
     }
@@ -73,14 +79,36 @@ done:
     return status;
 }
 
+/* Where the file is one in memory of lib/base/memory_file.h: its bytes, which must get there. */
+static modal_status take_memory_file(hid_t file, char path[MODAL_MEMORY_FILE_PATH], void **bytes, size_t *length, modal_error *err)
+{
+    const ssize_t named = H5Fget_name(file, path, MODAL_MEMORY_FILE_PATH);
+    const int is_one = named > 0 && named < MODAL_MEMORY_FILE_PATH && modal_is_memory_file(path);
+    return is_one ? modal_h5_image(file, bytes, length, err) : MODAL_OK;
+}
+
+static modal_status put_memory_file(const char *path, const void *bytes, size_t length, modal_error *err)
+{
+    const int to = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    const int failed = to < 0 || modal_disk_write(to, 0, bytes, (int64_t)length) != 0, code = errno;
+    if (to >= 0) close(to);
+    return failed ? modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot be written, %s", path, strerror(code)) : MODAL_OK;
+}
+
 modal_status modal_h5_finish(hid_t *file, modal_status status, modal_error *err)
 {
+    char path[MODAL_MEMORY_FILE_PATH];
+    void *bytes = NULL;
+    size_t length = 0;
     if (*file < 0) return status;
+    if (status == MODAL_OK) status = take_memory_file(*file, path, &bytes, &length, err);
     if (status == MODAL_OK && H5Fflush(*file, H5F_SCOPE_LOCAL) < 0)
         status = modal_h5_failed(err, MODAL_ERROR_SYSTEM, "HDF5 file", "cannot be flushed");
     if (H5Fclose(*file) < 0 && status == MODAL_OK)
         status = modal_h5_failed(err, MODAL_ERROR_SYSTEM, "HDF5 file", "cannot be closed");
     *file = H5I_INVALID_HID;
+    if (bytes && status == MODAL_OK) status = put_memory_file(path, bytes, length, err);
+    modal_free(&bytes);
     H5Eclear2(H5E_DEFAULT);
     return status;
 }

@@ -46,9 +46,11 @@ static int is_vtk_surface(const char *data, int64_t length)
     return modal_token_is(token, token_length, "POLYDATA");
 }
 
-static parser *find_by_content(const char *data, int64_t length)
+/* The first bytes of a file of `total` bytes. */
+static parser *find_by_content(const char *data, int64_t length, int64_t total)
 {
     static const char *const off[] = {"OFF", "COFF", "NOFF", "CNOFF"};
+    static const char *const obj[] = {"v", "vt", "vn", "f", "o", "g", "s", "mtllib", "usemtl"};
     modal_text text;
     const char *token;
     int64_t token_length;
@@ -58,13 +60,15 @@ static parser *find_by_content(const char *data, int64_t length)
     if (is_vtk_surface(data, length)) return modal_vtk_surface_parse;
     if (length >= 84) {
         memcpy(&n_facets, data + 80, sizeof n_facets);
-        if (length == 84 + 50 * (int64_t)n_facets) return modal_stl_parse;
+        if (total == 84 + 50 * (int64_t)n_facets) return modal_stl_parse;
     }
     if (!modal_text_seek_token(&text) || !modal_text_token(&text, &token, &token_length)) return NULL;
     if (modal_token_is(token, token_length, "ply")) return modal_ply_parse;
     if (modal_token_is_like(token, token_length, "solid")) return modal_stl_parse;
     for (int i = 0; i < 4; i++)
         if (modal_token_is(token, token_length, off[i])) return modal_off_parse;
+    for (size_t i = 0; i < sizeof obj / sizeof *obj; i++)
+        if (modal_token_is(token, token_length, obj[i])) return modal_obj_parse;
     return NULL;
 }
 
@@ -80,13 +84,24 @@ int modal_surface_is_named(const char *path)
     return is_vtk_surface(head, (int64_t)length);
 }
 
+int modal_surface_is_inside(const char *path)
+{
+    char head[8192];
+    FILE *file = modal_disk_stream(path);
+    if (!file) return 0;
+    const size_t length = fread(head, 1, sizeof head, file);
+    const int64_t total = fseek(file, 0, SEEK_END) == 0 ? (int64_t)ftell(file) : -1;
+    fclose(file);
+    return find_by_content(head, (int64_t)length, total) != NULL;
+}
+
 modal_status modal_surface_parse(const char *data, int64_t length, const char *name,
                                  modal_surface_mesh *surface, int64_t *n_collapsed,
                                  modal_error *err)
 {
     memset(surface, 0, sizeof *surface);
     parser *parse = find_by_name(name);
-    if (!parse) parse = find_by_content(data, length);
+    if (!parse) parse = find_by_content(data, length, length);
     if (!parse)
         return modal_error_set(err, MODAL_ERROR_INPUT,
                                "%s: not a surface that can be read, which are .obj, .stl, .ply, .off and "

@@ -21,4 +21,7 @@ modal_status modal_surface_read(const char *path, modal_surface_mesh *surface,
 /* Whether the path has an extension of a surface, or is a .vtk file that says so. */
 int modal_surface_is_named(const char *path);
 
+/* Whether the first bytes are those of a surface, whatever the name is: for what came through a pipe. */
+int modal_surface_is_inside(const char *path);
+
 #endif

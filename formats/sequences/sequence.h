@@ -124,7 +124,7 @@ typedef struct modal_sequence_info {
 
 enum { MODAL_SEQUENCE_FILES = 2 };
 
-/* Where a writer writes: its whole files, and the folder of its frames, which exists. */
+/* Where a writer writes: its whole files, and the folder of its frames, which exists. A second file that is NULL is not written. */
 typedef struct modal_sequence_target {
     const char *files[MODAL_SEQUENCE_FILES];
     const char *folder;

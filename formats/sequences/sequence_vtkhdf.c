@@ -462,6 +462,7 @@ static modal_status add(void *writer, const modal_frames *frames, modal_error *e
 
 static modal_status finish(const modal_sequence_target *target, const modal_sequence_info *info, modal_error *err)
 {
+    if (!target->files[1]) return MODAL_OK;
     return modal_sequence_write_xdmf(target->files[1], modal_sequence_vtkhdf.files[0], info, err);
 }
 

@@ -14,7 +14,7 @@ typedef struct modal_texture_image {
     const char *name; /* as the look has it; in `text`, or borrowed from the look */
     int role;         /* 0 colours, 1 normals */
     double cutoff;    /* -1: no cut-out */
-    int32_t width, height; /* of the image; read from a file: of its layer where the layout is `classes`, else 0 */
+    int32_t width, height; /* of the image, without its repeats in the layout `thesis` */
     int32_t class, layer;
     double scale[2];
 } modal_texture_image;
@@ -74,6 +74,11 @@ int64_t modal_textures_bytes(const modal_textures *textures);
 /* Reads and checks a file, with the texels (`texels` not 0) or without. The caller frees it; after an error it is zeroed. The length of
  * the file bounds the memory. MODAL_ERROR_INPUT names the file and the place. */
 modal_status modal_textures_read(const char *path, int texels, modal_textures *textures, modal_error *err);
+
+/* The texels of one image of a file whose head `textures` is: level 0 [height, width, 4], with `all` all levels, [modal_mip_bytes], which the layout
+ * `thesis` does not have of an image: MODAL_ERROR_USAGE. MODAL_ERROR_INPUT: the file is another one meanwhile. */
+modal_status modal_textures_read_image(const char *path, const modal_textures *textures, int32_t image, int all, uint8_t *texels,
+                                       modal_error *err);
 
 /* Appends to the findings every rule that the file breaks; as modal_basis_check. Texels are read layer by layer. */
 modal_status modal_textures_check(const char *path, modal_findings *findings, modal_error *err);

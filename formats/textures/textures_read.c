@@ -225,7 +225,8 @@ static modal_status place_rules(const modal_h5_in *in, modal_textures *t)
         if (k->n_levels == 0) continue;
         if (m->layer < 0 || m->layer >= k->n_layers || used[first[m->class] + m->layer]++)
             MODAL_TRY(modal_broken(&in->checker, "/images/layer", "image %d: layer %d is not there, or another's", i, m->layer));
-        if (!t->thesis) m->width = k->width, m->height = k->height;
+        m->width = t->thesis ? 1 + (int32_t)lround(m->scale[0] * (k->width - 1)) : k->width;
+        m->height = t->thesis ? 1 + (int32_t)lround(m->scale[1] * (k->height - 1)) : k->height;
     }
     for (int64_t i = 0; i < total; i++)
         if (!used[i]) {
@@ -299,6 +300,62 @@ static modal_status open_and_read(const char *path, texel_use use, modal_finding
 modal_status modal_textures_read(const char *path, int texels, modal_textures *textures, modal_error *err)
 {
     return open_and_read(path, texels ? TEXELS_KEPT : TEXELS_LEFT, NULL, textures, err);
+}
+
+/* The lower left corner of the layer, where the image is. */
+static modal_status read_corner(modal_h5_rows *rows, const modal_texture_class *k, const modal_texture_image *m, uint8_t *texels, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    uint8_t *layer = NULL;
+    MODAL_TRY(modal_alloc(&layer, 4 * (int64_t)k->width * k->height, 1, "a layer", err));
+    MODAL_TRY(modal_h5_rows_read(rows, m->layer, 1, layer, err));
+    for (int64_t y = 0; y < m->height; y++) memcpy(texels + 4 * y * m->width, layer + 4 * y * k->width, 4 * (size_t)m->width);
+done:
+    modal_free(&layer);
+    return status;
+}
+
+static modal_status read_levels(const modal_h5_in *in, const modal_textures *t, const modal_texture_image *m, int all, uint8_t *texels)
+{
+    modal_status status = MODAL_OK;
+    const modal_texture_class *k = &t->classes[m->class];
+    modal_h5_place root = nowhere, classes = nowhere, place = nowhere;
+    modal_h5_rows *rows = NULL;
+    char name[32];
+    MODAL_TRY(modal_h5_check_root(in, "textures", 1));
+    MODAL_TRY(modal_h5_enter(in, NULL, NULL, MODAL_H5_REQUIRED, &root));
+    MODAL_TRY(modal_h5_enter(in, &root, "classes", MODAL_H5_REQUIRED, &classes));
+    snprintf(name, sizeof name, "%04d", m->class);
+    MODAL_TRY(modal_h5_enter(in, &classes, name, MODAL_H5_REQUIRED, &place));
+    for (int l = 0; l < (all ? k->n_levels : 1); l++) {
+        const int64_t h = k->height >> l, w = k->width >> l;
+        int64_t dims[4] = {k->n_layers, h > 0 ? h : 1, w > 0 ? w : 1, 4};
+        snprintf(name, sizeof name, "level_%02d", l);
+        MODAL_TRY(modal_h5_rows_open(in, &place, name, MODAL_H5_U8, 4, dims, MODAL_H5_REQUIRED, &rows));
+        if (t->thesis) MODAL_TRY(read_corner(rows, k, m, texels, in->checker.err));
+        else MODAL_TRY(modal_h5_rows_read(rows, m->layer, 1, texels, in->checker.err));
+        texels += dims[1] * dims[2] * 4;
+        rows = modal_h5_rows_close(rows);
+    }
+done:
+    modal_h5_rows_close(rows);
+    modal_h5_leave(&place);
+    modal_h5_leave(&classes);
+    modal_h5_leave(&root);
+    return status;
+}
+
+modal_status modal_textures_read_image(const char *path, const modal_textures *textures, int32_t image, int all, uint8_t *texels,
+                                       modal_error *err)
+{
+    const modal_h5_source source = {path, NULL, 0};
+    modal_h5_in in = {.file = H5I_INVALID_HID, .checker = {NULL, err}};
+    if (all && textures->thesis)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "%s: the layout thesis has no levels of one image", path);
+    modal_status status = modal_h5_open(&in, &source);
+    if (status == MODAL_OK) status = modal_h5_close(&in, read_levels(&in, textures, &textures->images[image], all, texels));
+    if (status != MODAL_OK) modal_error_context(err, "%s", path);
+    return status;
 }
 
 modal_status modal_textures_check(const char *path, modal_findings *findings, modal_error *err)

@@ -145,6 +145,19 @@ done:
     return status;
 }
 
+/* formats/modal_carried_basis.md */
+static modal_status read_carried_basis(const modal_h5_in *in, const modal_h5_place *root, modal_trajectory *t)
+{
+    modal_status status = MODAL_OK;
+    int64_t n = -1;
+    int used = 0;
+    MODAL_TRY(modal_h5_uses_extension(in, root, MODAL_CARRIED_BASIS_EXTENSION, &used));
+    if (used) MODAL_TRY(modal_h5_read_array(in, root, "basis_file", MODAL_H5_U8, 1, &n, MODAL_H5_REQUIRED, &t->basis_bytes));
+    if (t->basis_bytes) t->n_basis_bytes = n;
+done:
+    return status;
+}
+
 /* What 1.2 and 1.3 have more. */
 static modal_status read_origin(const modal_h5_in *in, const modal_h5_place *root, modal_trajectory *t)
 {
@@ -181,6 +194,7 @@ static modal_status read_all(const modal_h5_in *in, modal_trajectory *t)
     MODAL_TRY(read_origin(in, &root, t));
     MODAL_TRY(modal_quality_read(in, &root, t->times ? t->n_frames : -1, &t->quality));
     MODAL_TRY(read_models(in, &root, t));
+    MODAL_TRY(read_carried_basis(in, &root, t));
     MODAL_TRY(read_velocities(in, &root, n_coordinates, t));
     MODAL_TRY(
         modal_provenance_read(in, &root, MODAL_H5_OPTIONAL, &t->provenance, &t->n_provenance));

@@ -7,6 +7,7 @@
 #include "lib/model/trajectory.h"
 
 #define MODAL_MODELS_EXTENSION "modal_models" /* formats/modal_models.md */
+#define MODAL_CARRIED_BASIS_EXTENSION "modal_carried_basis" /* formats/modal_carried_basis.md */
 #define MODAL_VELOCITIES_EXTENSION "modal_velocities" /* formats/modal_velocities.md */
 
 /* n_coordinates is the second dimension of q. */

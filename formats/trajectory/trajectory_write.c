@@ -112,14 +112,14 @@ static modal_status write_head(modal_trajectory_out *o, const modal_trajectory *
                                                                    : "1.0";
     MODAL_TRY(modal_h5_write_text(file, "modal_version", version, err));
     char extensions[128];
-    snprintf(extensions, sizeof extensions, "%s%s%s", t->models ? " " MODAL_MODELS_EXTENSION : "", t->quality ? " " MODAL_QUALITY_EXTENSION : "",
-             t->q_velocities ? " " MODAL_VELOCITIES_EXTENSION : "");
+    snprintf(extensions, sizeof extensions, "%s%s%s%s", t->basis_bytes ? " " MODAL_CARRIED_BASIS_EXTENSION : "", t->models ? " " MODAL_MODELS_EXTENSION : "",
+             t->quality ? " " MODAL_QUALITY_EXTENSION : "", t->q_velocities ? " " MODAL_VELOCITIES_EXTENSION : "");
     if (extensions[0]) MODAL_TRY(modal_h5_write_text(file, "extensions_used", extensions + 1, err));
     if (t->quality) MODAL_TRY(modal_quality_write_columns(file, err));
     MODAL_TRY(modal_h5_write_text(file, "basis_hash", t->basis_hash, err));
     if (t->basis_recipe[0]) MODAL_TRY(modal_h5_write_text(file, "basis_recipe", t->basis_recipe, err));
     MODAL_TRY(modal_h5_write_text(file, "basis_path", t->basis_path, err));
-    MODAL_TRY(modal_h5_write_external(file, "basis", t->basis_path, err));
+    if (strcmp(t->basis_path, "-") != 0) MODAL_TRY(modal_h5_write_external(file, "basis", t->basis_path, err));
     for (int i = 0; i < ARRAYS; i++) {
         if (o->width[i] > 0)
             MODAL_TRY(modal_h5_make_rows(file, names[i], MODAL_H5_F64, rank[i], dims[i], &o->rows[i], err));
@@ -128,6 +128,7 @@ static modal_status write_head(modal_trajectory_out *o, const modal_trajectory *
                                            err));
     }
     if (t->still) MODAL_TRY(write_moving(o, err));
+    if (t->basis_bytes) MODAL_TRY(modal_h5_write_array(file, "basis_file", MODAL_H5_U8, 1, &t->n_basis_bytes, t->basis_bytes, err));
     if (t->models) MODAL_TRY(modal_h5_write_array(file, "models", MODAL_H5_U8, 1, &n_objects, t->models, err));
     if (t->rebase_errors)
         MODAL_TRY(modal_h5_write_array(file, "rebase_errors", MODAL_H5_F64, 1, &n_objects, t->rebase_errors, err));

@@ -298,6 +298,7 @@ modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajec
     header = json_pack("{s:i, s:o, s:s, s:O, s:i}", "version", 3, "title", modal_json_string(title), "up",
                        up == 'z' ? "z" : "y", "shapes", shapes, "objects", basis->n_objects);
     if (!header) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "page: out of memory");
+    if (play && play->turntable) json_object_set_new(header, "turntable", json_true());
     if (trajectory) {
         json_object_set_new(header, "frames", json_integer(trajectory->n_frames));
         json_object_set_new(header, "moving_frames", json_boolean(trajectory->poses != NULL));

@@ -38,11 +38,12 @@ typedef struct modal_viewer_play {
     int32_t n_loads;
     const modal_viewer_load *loads; /* [n_loads] */
     int32_t n_columns;   /* of snapshots: of the basis that was made for the page; 0: a trajectory */
+    int turntable;       /* nonzero: the camera turns, of a page of modes, too */
     double column_error; /* what they leave of a vertex, at most, as a share of the largest displacement */
 } modal_viewer_play;
 
 /* `basis` holds surfaces, modal matrices and modes. `trajectory` may be NULL: then the page shows the
- * modes themselves, and `play` is not looked at. title: bytes that are no UTF-8 become U+FFFD; up: 'y' or 'z'. look: NULL: none; the
+ * modes themselves, and of `play` only `turntable` is looked at. title: bytes that are no UTF-8 become U+FFFD; up: 'y' or 'z'. look: NULL: none; the
  * basis has its looks, and it was checked against the look.
  * MODAL_ERROR_INPUT for more frames, modes or points than a page can
  * hold (2^31 values an array), and as modal_viewer_check_reach; memory. On an error *data is zeroed. */

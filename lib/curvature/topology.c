@@ -9,6 +9,7 @@
 #include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/base/tile.h"
+#include "lib/mesh/tables.h"
 
 void modal_curvature_topology_free(modal_curvature_topology *topology)
 {
@@ -149,7 +150,7 @@ modal_status modal_curvature_topology_build(int64_t n_vertices, int64_t n_triang
 {
     modal_status status = MODAL_OK;
     const int64_t n = n_vertices, n_tiles = modal_tile_count(n);
-    int64_t kept = 0, *offsets = NULL, *next = NULL;
+    int64_t kept = 0, *offsets = NULL;
     int32_t *used = NULL, *faces = NULL, *corners = NULL;
     *topology = (modal_curvature_topology){.n_vertices = n, .n_triangles = n_triangles};
     modal_curvature_topology *t = topology;
@@ -159,16 +160,12 @@ modal_status modal_curvature_topology_build(int64_t n_vertices, int64_t n_triang
     MODAL_TRY(modal_alloc(&used, 3 * n_triangles, sizeof *used, "triangles", err));
     MODAL_TRY(modal_alloc_zero(&t->boundary, n, 1, "boundary", err));
     MODAL_TRY(modal_alloc_zero(&offsets, n + 1, sizeof *offsets, "triangles of vertices", err));
-    MODAL_TRY(modal_alloc(&next, n + 1, sizeof *next, "triangles of vertices", err));
     MODAL_TRY(modal_alloc(&faces, 3 * n_triangles, sizeof *faces, "triangles of vertices", err));
     MODAL_TRY(modal_alloc(&corners, 6 * n_triangles, sizeof *corners, "corners", err));
     MODAL_TRY(modal_alloc(&t->ring_offsets, n_tiles + 1, sizeof *t->ring_offsets, "rings", err));
     MODAL_TRY(keep_triangles(t, triangles, used, &kept, err));
     t->n_collapsed = n_triangles - kept;
-    for (int64_t i = 0; i < 3 * kept; i++) offsets[used[i] + 1]++;
-    for (int64_t v = 0; v < n; v++) offsets[v + 1] += offsets[v];
-    memcpy(next, offsets, (size_t)(n + 1) * sizeof *next);
-    for (int64_t i = 0; i < 3 * kept; i++) faces[next[used[i]]++] = (int32_t)(i / 3);
+    modal_surface_faces(n, kept, used, offsets, faces);
     MODAL_TRY(modal_normals_corners(n, kept, used, offsets, faces, corners, err));
     modal_normals_ring_offsets(n, offsets, corners, t->ring_offsets);
     MODAL_TRY(modal_alloc(&t->ring, t->ring_offsets[n_tiles] * MODAL_TILE, sizeof *t->ring, "rings", err));
@@ -178,7 +175,6 @@ modal_status modal_curvature_topology_build(int64_t n_vertices, int64_t n_triang
 done:
     modal_free(&used);
     modal_free(&offsets);
-    modal_free(&next);
     modal_free(&faces);
     modal_free(&corners);
     if (status != MODAL_OK) modal_curvature_topology_free(topology);

@@ -26,11 +26,10 @@ static modal_status check_triangles(int64_t n, int64_t n_triangles, const int32_
     return MODAL_OK;
 }
 
-/* offsets[v + 1] is the place where row v goes on; when all rows are full it is the end of row v. */
-static void fill_faces(int64_t n, int64_t n_triangles, const int32_t *triangles,
-                       modal_surface_tables *tables)
+/* face_offsets[v + 1] is where row v continues; when all rows are full it is the end of row v. */
+void modal_surface_faces(int64_t n, int64_t n_triangles, const int32_t *triangles, int64_t *face_offsets, int32_t *faces)
 {
-    int64_t *next = tables->face_offsets + 1, start = 0;
+    int64_t *next = face_offsets + 1, start = 0;
     for (int64_t i = 0; i < 3 * n_triangles; i++) next[triangles[i]]++;
     for (int64_t v = 0; v < n; v++) {
         int64_t count = next[v];
@@ -38,7 +37,7 @@ static void fill_faces(int64_t n, int64_t n_triangles, const int32_t *triangles,
         start += count;
     }
     for (int64_t i = 0; i < 3 * n_triangles; i++)
-        tables->faces[next[triangles[i]]++] = (int32_t)(i / 3);
+        faces[next[triangles[i]]++] = (int32_t)(i / 3);
 }
 
 /* Row v, of twice as many entries as the vertex has triangles, gets each neighbour once for each
@@ -88,7 +87,7 @@ modal_status modal_surface_tables_build(int64_t n, int64_t n_triangles, const in
     MODAL_TRY(modal_alloc_zero(&built.boundary, n, 1, "boundary flags", err));
     MODAL_TRY(modal_alloc(&next, n, sizeof *next, "ring places", err));
     MODAL_TRY(modal_alloc(&neighbours, 6 * n_triangles, sizeof *neighbours, "neighbours", err));
-    fill_faces(n, n_triangles, triangles, &built);
+    modal_surface_faces(n, n_triangles, triangles, built.face_offsets, built.faces);
     fill_neighbours(n, triangles, &built, next, neighbours);
     int64_t n_ring = compact_ring(n, neighbours, &built);
     MODAL_TRY(modal_alloc(&built.ring, n_ring, sizeof(int32_t), "one-rings", err));

@@ -16,6 +16,9 @@ typedef struct modal_surface_tables {
     uint8_t *boundary;     /* [n] 1 where an edge of the vertex belongs to one triangle only */
 } modal_surface_tables;
 
+/* The triangles at each vertex: face_offsets [n + 1], all 0 before, and faces [3 n_triangles]. Vertices are in range. O(n + n_triangles). */
+void modal_surface_faces(int64_t n, int64_t n_triangles, const int32_t *triangles, int64_t *face_offsets, int32_t *faces);
+
 /* Builds the tables of n vertices and triangles [n_triangles, 3]. Edges of three and more triangles
  * and vertices of no triangle are fine (the latter have empty rows and no boundary flag).
  * MODAL_ERROR_INPUT: a vertex index out of range or twice in a triangle, more triangles than int32

@@ -24,8 +24,6 @@ void modal_surface_free(modal_surface *surface)
     modal_free(&surface->triangle_uv);
     modal_free(&surface->face_offsets);
     modal_free(&surface->faces);
-    modal_free(&surface->ring_offsets);
-    modal_free(&surface->ring);
     modal_free(&surface->boundary);
     memset(surface, 0, sizeof *surface);
 }

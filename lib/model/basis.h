@@ -122,8 +122,6 @@ typedef struct modal_surface {
     /* tables (CSR: row v is values[offsets[v] .. offsets[v + 1])) */
     int64_t *face_offsets; /* [n_vertices + 1] */
     int32_t *faces;        /* [face_offsets[n_vertices]] triangles at each vertex, ascending */
-    int64_t *ring_offsets; /* [n_vertices + 1] */
-    int32_t *ring;         /* one-ring: vertices that share an edge, ascending */
     uint8_t *boundary;     /* [n_vertices] 1 where an edge of the vertex has one triangle only */
 } modal_surface;
 

@@ -19,6 +19,7 @@ void modal_trajectory_free(modal_trajectory *trajectory)
     modal_free(&trajectory->still);
     modal_free(&trajectory->energy);
     modal_free(&trajectory->quality);
+    modal_free(&trajectory->basis_bytes);
     modal_free(&trajectory->basis_path);
     modal_free(&trajectory->rebase_errors);
     modal_free(&trajectory->projection_errors);

@@ -24,6 +24,8 @@ typedef struct modal_trajectory {
     double *energy;        /* [n_frames, 4] J, or NULL: kinetic, elastic, dissipated and external work up to
                               the frame, of all objects */
     modal_quality *quality; /* [n_frames], or NULL: how far each frame may be trusted */
+    uint8_t *basis_bytes;  /* [n_basis_bytes] the file of its basis, where the trajectory carries it; or NULL */
+    int64_t n_basis_bytes;
     char *basis_path;      /* as stored in the link: relative to the trajectory's folder, or absolute */
     char basis_hash[MODAL_HASH_TEXT];
     char basis_recipe[MODAL_HASH_TEXT]; /* recipe_hash of the basis; empty: not known */

@@ -13,7 +13,7 @@
 #include "lib/mesh/tetrahedron.h"
 #include "lib/octree/bricks.h"
 #include "lib/octree/nearest.h"
-#include "kernels/octree_build/octree_overlap.h"
+#include "lib/octree/overlap.h"
 
 typedef struct cell_set {
     modal_bricks bricks;

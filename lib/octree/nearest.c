@@ -11,7 +11,7 @@
 #include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/tetrahedron.h"
-#include "kernels/octree_build/octree_overlap.h"
+#include "lib/octree/overlap.h"
 
 /* The point of the segment from a + along [0, 1] ab that is nearest to the origin seen from a at x. */
 static double on_edge(double along, double length) { return length > 0 ? fmin(1.0, fmax(0.0, along / length)) : 0.0; }

@@ -11,7 +11,7 @@
 #include "lib/base/sort.h"
 #include "lib/octree/build.h"
 #include "lib/octree/edges.h"
-#include "kernels/octree_build/octree_overlap.h"
+#include "lib/octree/overlap.h"
 
 enum { REACH = 2 }; /* cells around a sample that a search goes through, on each side */
 

@@ -195,3 +195,51 @@ modal_raster_view modal_render_view(const modal_look_camera *camera, double t, c
     }
     return v;
 }
+
+static double length_of(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+
+/* Turned by a share of a whole turn (O. Rodrigues, 1840). */
+static void turn(const double axis[3], double share, const double from[3], double to[3])
+{
+    const double c = cos(2.0 * M_PI * share), s = sin(2.0 * M_PI * share), along = from[0] * axis[0] + from[1] * axis[1] + from[2] * axis[2];
+    for (int k = 0; k < 3; k++)
+        to[k] = c * from[k] + s * (axis[(k + 1) % 3] * from[(k + 2) % 3] - axis[(k + 2) % 3] * from[(k + 1) % 3]) + (1.0 - c) * along * axis[k];
+}
+
+/* Where a fitted camera stands that sees the box around all objects from all sides, and the middle of that. */
+static void stand_back(const modal_look_camera *c, const double axis[3], const modal_render_bounds *b, double aspect, double eye[3], double target[3])
+{
+    enum { SIDES = 32 };
+    double box[6], back = 0.0, direction[3], right[3], up[3], ahead[3];
+    const double high = tan(0.5 * c->fov), wide = high * aspect;
+    const double *own[3] = {b->right, b->up, b->ahead};
+    if (!whole_box(b, box)) memset(box, 0, sizeof box);
+    for (int k = 0; k < 3; k++)
+        target[k] = 0.5 * (own[0][k] * (box[0] + box[1]) + own[1][k] * (box[2] + box[3]) + own[2][k] * (box[4] + box[5]));
+    for (int i = 0; i < SIDES * 8; i++) { /* each corner from each side */
+        double corner[3] = {0, 0, 0}, x = 0.0, y = 0.0, z = 0.0;
+        turn(axis, (double)(i / 8) / SIDES, c->direction, direction);
+        modal_render_axes(direction, c->up, right, up, ahead);
+        for (int k = 0; k < 3; k++)
+            for (int a = 0; a < 3; a++) corner[k] += own[a][k] * (i >> a & 1 ? 0.5 : -0.5) * (box[2 * a + 1] - box[2 * a]);
+        for (int k = 0; k < 3; k++) x += right[k] * corner[k], y += up[k] * corner[k], z += ahead[k] * corner[k];
+        back = fmax(back, fmax(fabs(x) / wide, fabs(y) / high) * 1.05 - z);
+    }
+    if (!(back > 0.0)) back = 1.0;
+    for (int k = 0; k < 3; k++) eye[k] = target[k] - back * c->direction[k] / length_of(c->direction);
+}
+
+modal_raster_view modal_render_turned_view(const modal_look_camera *camera, double t, double share, const modal_render_bounds *bounds, int32_t width,
+                                           int32_t height)
+{
+    modal_look_camera turned = *camera;
+    double eye[3], target[3], axis[3], from[3];
+    for (int k = 0; k < 3; k++) axis[k] = camera->up[k] / length_of(camera->up);
+    if (camera->fitted) stand_back(camera, axis, bounds, (double)width / height, eye, target);
+    else at_time(camera, t, eye, target);
+    for (int k = 0; k < 3; k++) from[k] = eye[k] - target[k];
+    turn(axis, share, from, turned.eye);
+    turned.fitted = 0, turned.n_keys = 0;
+    for (int k = 0; k < 3; k++) turned.target[k] = target[k], turned.eye[k] += target[k];
+    return modal_render_view(&turned, t, bounds, width, height);
+}

@@ -33,4 +33,9 @@ double modal_render_bounds_size(const modal_render_bounds *bounds);
 modal_raster_view modal_render_view(const modal_look_camera *camera, double t, const modal_render_bounds *bounds, int32_t width,
                                     int32_t height);
 
+/* The same, turned around the camera's `up` by a share of a whole turn: around its target, or, of one that is fitted, around the middle of the
+ * objects, which it sees whole from all sides. */
+modal_raster_view modal_render_turned_view(const modal_look_camera *camera, double t, double share, const modal_render_bounds *bounds, int32_t width,
+                                           int32_t height);
+
 #endif

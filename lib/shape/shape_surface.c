@@ -45,10 +45,10 @@ static modal_status arrange(const modal_surface_mesh *surface, modal_surface *bu
     MODAL_TRY(modal_surface_tables_build(n, n_triangles, built->triangles, &tables, err));
     built->face_offsets = tables.face_offsets;
     built->faces = tables.faces;
-    built->ring_offsets = tables.ring_offsets;
-    built->ring = tables.ring;
     built->boundary = tables.boundary;
+    tables.face_offsets = NULL, tables.faces = NULL, tables.boundary = NULL;
 done:
+    modal_surface_tables_free(&tables);
     return status;
 }
 

@@ -129,6 +129,7 @@ double bench_error(int64_t count, const float *got, int step, const float *expec
 
 /* ---- the parts ---- */
 modal_status bench_uq(modal_bench *b, modal_error *err);
+modal_status bench_half(modal_bench *b, modal_error *err); /* of `uq`: a modal matrix of 16 bits */
 modal_status bench_multi(modal_bench *b, modal_error *err);
 modal_status bench_batch(modal_bench *b, modal_error *err);
 modal_status bench_frame(modal_bench *b, modal_error *err);

@@ -10,6 +10,7 @@
 #include "kernels/world_transform/world_transform.h"
 #include "lib/base/memory.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/bench_interop.h"
 #include "tests/bench/matrix_layout.h"
 #include "tests/bench/opponents/opponents.h"
 #include "tests/bench/torus.h"
@@ -97,6 +98,17 @@ static modal_status call_transfer(void *context, int64_t k, modal_error *err)
     (void)k;
     return modal_device_copy_in(&f->side->device, f->normals, f->pinned, 12 * f->n, f->side->stream, err);
 }
+
+#ifdef MODAL_HAVE_CUDA
+/* After a row of whole frames. */
+static modal_status into_opengl(frame *f, modal_error *err)
+{
+    const double n = (double)f->n;
+    const interop_frame whole = {f->side, call_frame, f, &f->x, &f->normals, f->n, MODES,
+                                 12.0 * n * (MODES + 2) + 4.0 * MODES + 48.0 + 32.0 * n + 24.0 * (double)f->torus->n_triangles};
+    return bench_interop(f->b, &whole, err);
+}
+#endif
 
 /* ---- what is right ---- */
 
@@ -270,6 +282,11 @@ static modal_status gpu_frame(frame *f, int shuffled, modal_error *err)
         MODAL_TRY(measure(f, "cublasSgemv + world_transform", LIBRARY, 1, 0, err));
     bench_print(f->b, "whole frame:\n");
     MODAL_TRY(measure(f, "deform + normals_dynamic", OURS, 1, 1, err));
+#ifdef MODAL_HAVE_CUDA
+    const char *const table = f->b->table;
+    if (!shuffled) MODAL_TRY(into_opengl(f, err));
+    f->b->table = table;
+#endif
     f->one_stage = 0;
     MODAL_TRY(measure(f, "paper 4.1 + 4.4 + 4.2 in two stages", PAPER, 1, 1, err));
     if (opponents_have_cublas())

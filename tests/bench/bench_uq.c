@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* u = U q of one object: table 1 of the 2020 paper (products a thread), and table 5 (n and r, CPU
- * against GPU) with the libraries beside. */
+/* u = U q of one object: table 1 of the 2020 paper (products a thread), table 5 (n and r, CPU
+ * against GPU) with the libraries beside, and the sizes of table 4.4 of the 2015 thesis. */
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,7 +124,7 @@ done:
     return status;
 }
 
-/* ---- table 5 ---- */
+/* ---- table 5, and table 4.4 of the thesis of 2015 ---- */
 
 enum { WAYS = 8 };
 static const struct way {
@@ -148,7 +148,7 @@ typedef struct arrays {
 } arrays;
 
 /* One line: microseconds of every way, and what they mean. */
-static modal_status table_5_line(modal_bench *b, int64_t n, int r, const arrays *a, modal_error *err)
+static modal_status line_of_sizes(modal_bench *b, int64_t n, int r, const arrays *a, modal_error *err)
 {
     modal_status status = MODAL_OK;
     double seconds[WAYS] = {0};
@@ -184,13 +184,18 @@ done:
     return status;
 }
 
-static modal_status table_5(modal_bench *b, modal_error *err)
+typedef struct grid {
+    const char *name, *title;
+    int64_t least, most, factor; /* vertices: least, least * factor, ... */
+    int first, step, n_ranks;
+} grid;
+
+static modal_status table_of_sizes(modal_bench *b, const grid *g, modal_error *err)
 {
-    static const int ranks[] = {5, 10, 15, 20, 25, 30};
     modal_status status = MODAL_OK;
-    const int64_t largest = b->quick ? 10000 : 10000000;
+    const int64_t largest = b->quick ? 10 * g->least : g->most;
     arrays a = {0};
-    bench_table(b, "table 5", "Table 5: U q of one object, microseconds; CPU: the best of its columns");
+    bench_table(b, g->name, g->title);
     bench_print(b, "%9s %3s |", "vertices", "r");
     for (int i = 0; i < WAYS; i++) bench_print(b, " %9s%s", ways[i].heading, i == 4 || i == 7 ? " |" : "");
     bench_print(b, " %7s %8s\n", "% copy", "CPU/GPU");
@@ -200,11 +205,11 @@ static modal_status table_5(modal_bench *b, modal_error *err)
         MODAL_TRY(bench_random_on(side, &a.q[i], 32, 5, err));
         MODAL_TRY(bench_to_device(side, &a.u[i], NULL, 16 * largest, "u", err));
     }
-    for (int64_t n = 1000; n <= largest; n *= 10)
-        for (int i = 0; i < 6; i++) {
-            if (12 * n * ranks[i] > 4 * b->cpu.pool_floats)
-                bench_absent(b, "CPU, table 5: the largest sizes", "too little main memory");
-            MODAL_TRY(table_5_line(b, n, ranks[i], &a, err));
+    for (int64_t n = g->least; n <= largest; n *= g->factor)
+        for (int i = 0; i < g->n_ranks; i++) {
+            const int r = g->first + i * g->step;
+            if (12 * n * r > 4 * b->cpu.pool_floats) bench_absent(b, "CPU, U q of one object: the largest sizes", "too little main memory");
+            MODAL_TRY(line_of_sizes(b, n, r, &a, err));
         }
 done:
     for (int i = 0; i < 2; i++) {
@@ -217,9 +222,13 @@ done:
 
 modal_status bench_uq(modal_bench *b, modal_error *err)
 {
+    static const grid of_2020 = {"table 5", "Table 5: U q of one object, microseconds; CPU: the best of its columns", 1000, 10000000, 10, 5, 5, 6};
+    static const grid of_2015 = {"thesis, table 4.4", "Table 4.4 of the thesis of 2015: the same for its sizes", 1 << 14, 1 << 22, 4, 10, 10, 3};
     modal_status status = MODAL_OK;
     MODAL_TRY(table_1(b, err));
-    MODAL_TRY(table_5(b, err));
+    MODAL_TRY(bench_half(b, err));
+    MODAL_TRY(table_of_sizes(b, &of_2020, err));
+    if (!b->quick) MODAL_TRY(table_of_sizes(b, &of_2015, err));
 done:
     return status;
 }

@@ -82,7 +82,7 @@ static void make(void **state)
     damaged("basis", "huge", path,
             (damage_case){HUGE_CHUNKED, "/shapes/0000/tables/faces", 0, 0, NULL, NULL, 0});
     damaged("basis", "offsets", path,
-            (damage_case){SET_VALUE, "/shapes/0000/tables/ring_offsets", 3, 1e15, NULL, NULL, 0});
+            (damage_case){SET_VALUE, "/shapes/0000/tables/face_offsets", 3, 1e15, NULL, NULL, 0});
     damaged("basis", "no-positions", path,
             (damage_case){DELETE_LINK, "/shapes/0000/surface/rest_positions", 0, 0, NULL, NULL, 0});
     damaged("basis", "elsewhere", path,

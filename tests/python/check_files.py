@@ -66,13 +66,13 @@ def main():
         expected = np.loadtxt("expected.txt")
         with h5py.File("basis.h5", "r") as file:
             rows = layout(basis_md)
-            assert len(rows) == 43, len(rows)
+            assert len(rows) == 41, len(rows)
             check_layout(file, rows, set())
         for name in ("traj.h5", "still.h5"):
             with h5py.File(name, "r") as file:
                 rows = layout(trajectory_md)
-                assert len(rows) == 12, rows
-                absent = {"/energy", "/models", "/rebase_errors", "/projection_errors", "/frame_objects", "/still_frames", "/q_velocities`, `/frame_velocities"}
+                assert len(rows) == 13, rows
+                absent = {"/energy", "/basis_file", "/models", "/rebase_errors", "/projection_errors", "/frame_objects", "/still_frames", "/q_velocities`, `/frame_velocities"}
                 check_layout(file, rows, absent | ({"/frames", "/quality"} if name == "still.h5" else set()))
 
         # basis.md: X + U q with q = (1e-3, 0, ...) in the user's order, against the formula by hand

@@ -39,18 +39,14 @@ def grid_tables(width, height):
     n, corner = v.size, triangles.ravel()
     order = np.argsort(corner, kind="stable")
     face_offsets = np.concatenate([[0], np.cumsum(np.bincount(corner, minlength=n))]).astype("i8")
-    edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
-    both = np.unique(np.concatenate([edges, edges[:, ::-1]]), axis=0)
-    ring_offsets = np.concatenate([[0], np.cumsum(np.bincount(both[:, 0], minlength=n))]).astype("i8")
     border = np.zeros((height, width), "u1")
     border[[0, -1]] = border[:, [0, -1]] = 1
-    return (triangles, face_offsets, (order // 3).astype("i4"), ring_offsets,
-            both[:, 1].astype("i4"), border.ravel())
+    return triangles, face_offsets, (order // 3).astype("i4"), border.ravel()
 
 
 def write_basis(path, width, height, r, chunks=None, seed=3, content_hash="7" * 32):
     random = np.random.default_rng(seed)
-    triangles, face_offsets, faces, ring_offsets, ring, boundary = grid_tables(width, height)
+    triangles, face_offsets, faces, boundary = grid_tables(width, height)
     n, tiles = width * height, -(-width * height // 32)
     x, y = np.meshgrid(np.arange(width), np.arange(height))
     rest = np.stack([x.ravel(), y.ravel(), np.sin(x.ravel() * 0.1)], 1) * 0.01
@@ -65,7 +61,6 @@ def write_basis(path, width, height, r, chunks=None, seed=3, content_hash="7" * 
         s["surface/user_vertex"] = user
         s["surface/user_triangle"] = np.arange(len(triangles), dtype="i4")
         s["tables/face_offsets"], s["tables/faces"] = face_offsets, faces
-        s["tables/ring_offsets"], s["tables/ring"] = ring_offsets, ring
         s["tables/boundary"] = boundary
         u = s.create_dataset("modes/modal_matrix", (tiles, r, 3, 32), "<f4", chunks=chunks)
         for first in range(0, tiles, 250):

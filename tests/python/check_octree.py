@@ -536,7 +536,7 @@ def check_refused(points, faces):
     run("modaltex", "build", "s.ply", "t.h5", code=2, says="t.h5: ")
     run("modaltex", "sample", "t.h5", "s.ply", "x.ply", "--filter", "cubic", code=2, says="--filter: not trilinear or nearest, cubic")
     run("modaltex", "sample", "s.ply", "s.ply", "x.ply", code=3, says="s.ply: ")
-    run("modaltex", "sample", "t.h5", "s.ply", "x.obj", code=2, says="OUT: no name of a .ply or .csv, x.obj")
+    run("modaltex", "sample", "t.h5", "s.ply", "x.txt", code=2, says="OUT: no name of a .ply or .csv, x.txt")
     run("modaltex", "sample", "t.h5", "s.ply", "x.ply", "--shape", 1, code=2, says="--shape: s.ply is no basis, 1")
     nan = points.copy()
     nan[3, 1] = np.nan

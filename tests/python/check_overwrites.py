@@ -156,7 +156,7 @@ def pipes():
             kind = operands.index(i) if i in operands else words[i - 1]
             if kind in ("--report", "--json") or command.tool == "modalbench" and i in operands:
                 continue
-            if any(pipe[:2] == (command.tool, kind) for pipe in commands.PIPES):
+            if (" ".join(kind_of(command)).strip(), kind) in commands.PIPES:
                 continue
             if (*kind_of(command), kind) in tried and not everything:
                 continue

@@ -150,9 +150,9 @@ def check(tools, source, samples):
     assert fails(ToolError, "--mode", run, "modalpack", "bar.veg", "o.h5", mode=3).exit_code == 2
     fails(FileNotFoundError, "modalabsent: not in MODALTOOLS_BIN", run, "modalabsent")
 
-    # the lines of the README, as they stand there
+    # the lines of the package's README and of the tour, as they stand there
     shutil.copytree("traj", "out", dirs_exist_ok=True)
-    readme = pathlib.Path(source, "tools/python/README.md").read_text() + pathlib.Path(source, "README.md").read_text()
+    readme = pathlib.Path(source, "tools/python/README.md").read_text() + pathlib.Path(source, "docs/tour.md").read_text()
     blocks = [b for b in re.findall(r"```python\n(.*?)```", readme, re.S) if "from modaltools import" in b]
     assert len(blocks) >= 4, len(blocks)
     shutil.copy("bar.veg", "fork.msh")

@@ -222,7 +222,6 @@ def check_refusals(folder, basis, motion):
     refused(2, basis, out, "--basis", basis, says="--basis")
     refused(2, basis, basis, "--force", says="basis.h5")
     refused(2, motion, basis, "--force", says="basis.h5")
-    refused(2, basis, "-", says="standard output")
     refused(2, basis, out, "--up", "x", says="--up")
     refused(4, basis, f"{folder}/no/where.html", says="where.html")
     refused(2, basis, out, "--title", b"\xff", says="--title")

@@ -68,7 +68,8 @@ def slow_files():
     must(np.array_equal(shown, times.astype("f4")) and "slow_motion" not in extras, extras)
     must("slow_motion" not in json.load(open("out/manifest.json")), "manifest")
     refused("modaldeform", "q.h5", "no", "--slow-motion", "5", code=2, says="--slow-motion: only with --format glb and mdd, vtkhdf")
-    refused("modaldeform", "q.h5", "no", "--format", "glb,csv", "--probe", 1, "--slow-motion", "auto", code=2, says="mdd, csv")
+    refused("modaldeform", "q.h5", "no", "--format", "csv", "--probe", 1, "--slow-motion", "auto", code=2, says="mdd, csv")
+    run("modaldeform", "q.h5", "both", "--format", "glb,csv", "--probe", 1, "--slow-motion", "auto", says="--slow-motion: left out of csv")
     refused("modaldeform", "q.h5", "no", "--format", "pc2", "--slow-motion", "auto", code=2, says="mdd, pc2 (which has no times)")
     for text in ("0", "-3", "nan", "fast"):
         refused("modaldeform", "q.h5", "no", "--format", "glb", "--slow-motion", text, code=2, says="--slow-motion: ")

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""modaltools: the umbrella, and quick on a surface, a geometry and a mesh. usage: check_quick.py BIN [DATA]"""
+"""modaltools: the umbrella, and quick on a surface, a geometry and a mesh. usage: check_quick.py BIN [DATA|outputs]; outputs: what OUT may be"""
 import json
 import os
 import pathlib
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +16,8 @@ import h5py
 import numpy as np
 
 tools = pathlib.Path(sys.argv[1]).resolve()
-data = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else None
+outputs = sys.argv[2:] == ["outputs"]
+data = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 and not outputs else None
 FAMILY = ["mesh", "pack", "place", "sim", "tled", "deform", "curv", "render", "view", "tex", "info", "bench"]
 
 
@@ -31,21 +33,24 @@ def look_of_surface():
     with open("buoy.html", encoding="utf-8") as file:
         header = json.loads(re.search(r'<script id="header"[^>]*>(.*?)</script>', file.read(), re.S)[1])
     assert [m["name"] for m in header["look"]["materials"]] == ["canvas", "rope"] and len(header["look"]["images"]) == 3, header["look"]
-    said = quick("buoy/buoy.obj", "buoy_out", "--look", "buoy/buoy.obj", "--format", "glb")
+    said = quick("buoy/buoy.obj", "buoy_out", "--look", "buoy/buoy.obj", "--format", "glb", "-v")
     assert "--look buoy/buoy.obj --normals dynamic" in said and os.path.getsize("buoy_out/sequence.glb") > 100000, said
+    refused(2, "--look: vtkhdf cannot hold the seams of its texture coordinates, --format glb or obj can, buoy/buoy.obj", "quick", "buoy/buoy.obj", "no",
+            "--look", "buoy/buoy.obj")
+    quick("buoy/buoy.obj", "buoy.glb", "--look", "buoy/buoy.obj")
     refused(3, "absent.mtl", "quick", "egg.obj", "no.html", "--look", "absent.mtl", lines=None)
 
 
 def quick(*words):
     got = run("quick", *words)
-    assert got.returncode == 0 and not got.stdout, (words, got)
+    assert got.returncode == 0 and ("-v" in words or not got.stdout), (words, got)
     assert not os.listdir("tmp"), os.listdir("tmp")
     return got.stderr
 
 
-def refused(code, message, *words, lines=1):
+def refused(code, message, *words, lines=1, **more):
     before = sorted(os.listdir("."))
-    got = run(*words)
+    got = run(*words, **more)
     assert got.returncode == code and message in got.stderr and not got.stdout, (words, got)
     assert lines is None or got.stderr.count("\n") == lines, got.stderr
     assert sorted(os.listdir(".")) == before and not os.listdir("tmp"), (words, os.listdir("."), os.listdir("tmp"))
@@ -109,7 +114,7 @@ def displacement(folder):
 def surface():
     write_ellipsoid("egg.obj")
     if (tools / "modalview").exists():
-        said = quick("egg.obj", "egg.html", "--save-script", "egg.sh", "--report", "r.json")
+        said = quick("egg.obj", "egg.html", "--save-script", "egg.sh", "--report", "r.json", "-v")
         commands = re.findall(r"^modaltools quick: (modal\w+) ", said, re.M)
         assert commands == ["modalmesh", "modalpack", "modalsim", "modalview"] and "--slow-motion auto" in said, said
         script = pathlib.Path("egg.sh").read_text()
@@ -146,14 +151,96 @@ def surface():
     assert len(os.listdir("scaled/obj")) > 10
     write_ellipsoid("open.obj", faces=-30)
     look_of_surface()
-    refused(3, "open.obj: not closed", "quick", "open.obj", "out", lines=None)
-    refused(2, "nor a name, unobtainium", "quick", "egg.obj", "out", "--material", "unobtainium", lines=None)
-    refused(2, "--shake, --drop, --modes: one of them at most", "quick", "egg.obj", "out", "--shake", "--modes")
+    refused(3, "(--wrap takes a closed surface around it)", "quick", "open.obj", "out")
+    refused(2, "nor a name, unobtainium", "quick", "egg.obj", "out", "--material", "unobtainium")
+    refused(2, "--shake, --drop, --modes, --hit: one of them at most", "quick", "egg.obj", "out", "--shake", "--modes")
     refused(2, "--up: must be y or z, x", "quick", "egg.obj", "out", "--up", "x")
     refused(2, "--unit: must be one of", "quick", "egg.obj", "out", "--unit", "furlong")
     refused(3, "absent.obj: cannot be read", "quick", "absent.obj", "out")
     refused(2, "usage: modaltools quick", "quick", "egg.obj")
     refused(2, "open.obj: exists", "quick", "egg.obj", "out", "--save-script", "open.obj")
+
+
+def names():
+    """OUT's ending decides; three lines are printed; what no stage could take is refused before the first one."""
+    small = ["--material", "steel"]
+    write_bar()
+    write_ellipsoid("egg.obj")
+    write_ellipsoid("open.obj", faces=-30)
+    said = quick("bar.veg", "egg.glb", *small).splitlines()
+    assert len(said) == 3 and all(line.startswith("modaltools quick: ") for line in said), said
+    assert "bar.veg: 0.2 x 0.02 x 0.02 m, " in said[0] and "kg of steel" in said[0] and "lowest mode" in said[1] and "egg.glb: made in" in said[2], said
+    for name in ("egg.vtkhdf", "egg.pc2", "egg.png"):
+        quick("bar.veg", name, *small)
+        assert os.path.isfile(name), name
+    first = pathlib.Path("egg.png").read_bytes()
+    quick("bar.veg", "egg.png", *small, "-f", "--hit", "0.2,0,0")
+    assert pathlib.Path("egg.png").read_bytes() != first
+    formats = ["vtkhdf", "glb", "pc2", "mdd", "ply", "vtp", "obj"]
+    for i, one in enumerate(formats):  # each with the next one, and all
+        quick("bar.veg", "set", *small, "--format", f"{one},{formats[i - 1]}", "-f")
+        shutil.rmtree("set")
+    quick("bar.veg", "set", "--modes", "--format", ",".join(formats))
+    for words, says in ((["e.wav"], "e.wav: modaltools quick makes no .wav (modaldeform does)"), (["e.h5"], "makes no .h5"), (["e", "--format", "glb,csv"], "obj, csv"),
+                        (["e", "--format", "vtu"], "obj, vtu"), (["e", "--format", "glb,glb"], "--format: twice, glb"), (["e", "--format", "glb,"], "--format: none of"),
+                        (["e.glb", "--format", "glb"], "--format: is for a folder, e.glb"), (["e.glb", "--turntable"], "--turntable: of a page or a film, e.glb"),
+                        (["e", "--hit", "0,0"], "--hit"), (["e", "--hit", "0,0,0", "--drop"], "--shake, --drop, --modes, --hit: one of them"),
+                        (["e", "--seed", "1"], "--seed: only with --variations"), (["e", "--variations", "2", "--modes"], "--variations: nothing varies"),
+                        (["e.pc2", "--look", "egg.obj"], "--look: only a page"), (["e", "--wrap"], "--wrap: is for surfaces, bar.veg"),
+                        (["egg.glb"], "egg.glb: exists (--force replaces it)"), (["set"], "set/manifest.json: exists (--force replaces it)")):
+        refused(2, says, "quick", "bar.veg", *words)
+    refused(4, "ffmpeg: not found on PATH (its package is ffmpeg)", "quick", "bar.veg", "e.mp4", env={**os.environ, "PATH": "/absent"})
+
+
+def hits():
+    """The point that was hit moves into the body first."""
+    quick("egg.obj", "hit", "--hit", "0.3,0,0")
+    x, u, _ = displacement("hit")
+    tip = x[:, 0].argmax()
+    quarter = np.linalg.norm(u[:, tip], axis=1)[:12].argmax()
+    assert u[0].max() == 0 and quarter > 0 and u[quarter, tip, 0] < -0.5 * np.abs(u[quarter, tip]).max(), (quarter, u[quarter, tip])
+
+
+def variations():
+    """Numbered outputs that differ; the same seed gives the same bytes, and more variations begin with the same ones."""
+    quick("bar.veg", "v.glb", "--variations", "3", "--seed", "7")
+    made = [pathlib.Path(f"v_{i:03d}.glb").read_bytes() for i in range(3)]
+    assert len(set(made)) == 3 and not os.path.exists("v.glb")
+    quick("bar.veg", "w.glb", "--variations", "2", "--seed", "7")
+    assert [pathlib.Path(f"w_{i:03d}.glb").read_bytes() for i in range(2)] == made[:2] and not os.path.exists("w_002.glb")
+    quick("bar.veg", "w.glb", "--variations", "1", "--seed", "8", "-f")
+    assert pathlib.Path("w_000.glb").read_bytes() not in made
+    refused(2, "v_000.glb: exists (--force replaces it)", "quick", "bar.veg", "v.glb", "--variations", "4")
+    quick("bar.veg", "shakes", "--variations", "2", "--shake", "--fixed", "plane:0,0,0:-1,0,0")
+    amplitudes = []
+    for i in range(2):
+        x, u, _ = displacement(f"shakes_{i:03d}")
+        amplitudes.append(np.linalg.norm(u, axis=2).max() / np.linalg.norm(np.ptp(x, axis=0)))
+    assert 0.0149 < min(amplitudes) < max(amplitudes) < 0.0601, amplitudes
+
+
+def wraps_and_sizes():
+    """--wrap makes a solid of an open surface; a size that is unlikely is said."""
+    version = subprocess.run([tools / "modalmesh", "--version"], capture_output=True, text=True).stdout
+    if "CGAL absent" in version or "CGAL" not in version:
+        print("check_quick: --wrap: CGAL is absent, not checked")
+    else:
+        quick("open.obj", "wrapped.glb", "--wrap")
+        assert os.path.getsize("wrapped.glb") > 10000
+    said = quick("egg.obj", "big.glb", "--scale", "100")
+    assert said.count("\n") == 3, "it was asked for"
+    pathlib.Path("big.obj").write_text(re.sub(r"^v (\S+) (\S+) (\S+)", lambda m: "v " + " ".join(f"{float(v) * 1000:.9g}" for v in m.groups()),
+                                              pathlib.Path("egg.obj").read_text(), flags=re.M))
+    said = quick("big.obj", "big.glb", "-f")
+    assert said.count("\n") == 4 and "a surface of 200 m is large: --unit mm makes it 0.2 m" in said, said
+
+
+def films():
+    if not shutil.which("ffmpeg"):
+        print("check_quick: films: ffmpeg is absent, not checked")
+        return
+    quick("bar.veg", "egg.mp4", "--material", "steel", "--turntable", "--hit", "0.1,0,0")
+    assert pathlib.Path("egg.mp4").read_bytes()[4:8] == b"ftyp"
 
 
 def signals():
@@ -230,21 +317,25 @@ def files_of_a_run():
         os.remove(name)
 
 
-def mesh_and_geometry():
+def write_bar():
     pathlib.Path("bar.veg").write_text(
         "*VERTICES\n12 3 0 0\n" + "".join(f"{i + 1} {i // 4 * 0.1} {i // 2 % 2 * 0.02} {i % 2 * 0.02}\n" for i in range(12)) +
         "*ELEMENTS\nCUBIC\n2 8 0\n1 1 5 7 3 2 6 8 4\n2 5 9 11 7 6 10 12 8\n"
         "*MATERIAL OWN\nENU, 1000, 1e6, 0.4\n*REGION\nallElements, OWN\n")
-    said = quick("bar.veg", "bar_out", "--fixed", "plane:0,0,0:-1,0,0", "--format", "glb")
+
+
+def mesh_and_geometry():
+    write_bar()
+    said = quick("bar.veg", "bar_out", "--fixed", "plane:0,0,0:-1,0,0", "--format", "glb", "-v")
     assert "--material" not in said and "quick: modalmesh" not in said and os.path.exists("bar_out/sequence.glb"), said
-    said = quick("bar.veg", "bar_steel", "--fixed", "plane:0,0,0:-1,0,0", "--material", "steel", "--format", "glb")
+    said = quick("bar.veg", "bar_steel", "--fixed", "plane:0,0,0:-1,0,0", "--material", "steel", "--format", "glb", "-v")
     assert "--material steel" in said
     version = subprocess.run([tools / "modalmesh", "--version"], capture_output=True, text=True).stdout
     if "Gmsh absent" in version:
         print("check_quick: geometry: Gmsh's library is absent, not checked")
         return
     pathlib.Path("plate.geo").write_text('SetFactory("OpenCASCADE");\nBox(1) = {0, 0, 0, 0.2, 0.1, 0.01};\n')
-    said = quick("plate.geo", "plate", "--material", "steel", "--drop", "--up", "z", "--format", "glb")
+    said = quick("plate.geo", "plate", "--material", "steel", "--drop", "--up", "z", "--format", "glb", "-v")
     assert "--order 2" in said and "--fixed plane:0,0," in said, said
 
 
@@ -261,11 +352,12 @@ def bunny():
     print(f"check_quick: bunny: {seconds:.1f} s of processors")
 
 
+PARTS = (names, hits, variations, wraps_and_sizes, films) if outputs else (umbrella, surface, files_of_a_run, signals, killed, mesh_and_geometry, bunny)
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     os.mkdir("tmp")
     os.environ["TMPDIR"] = f"{folder}/tmp"
-    for part in (umbrella, surface, files_of_a_run, signals, killed, mesh_and_geometry, bunny):
+    for part in PARTS:
         part()
         print(f"check_quick: {part.__name__}: ok")
     os.chdir("/")

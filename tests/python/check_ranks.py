@@ -308,7 +308,7 @@ def check_mesh():
             assert sorted(found) == sorted(files[0]), (mesh, p, sorted(found))
             for name, value in found.items():
                 assert np.array_equal(value, files[0][name]) if isinstance(value, np.ndarray) else value == files[0][name], (mesh, p, name)
-        for name in ("surface/triangles", "tables/ring", "volume/nodes", "volume/element_nodes", "volume/element_tags", "volume/node_tags",
+        for name in ("surface/triangles", "tables/faces", "volume/nodes", "volume/element_nodes", "volume/element_tags", "volume/node_tags",
                      "volume/element_types", "volume/groups/0000/elements", "volume/groups@count"):
             assert name in files[0], sorted(files[0])
         assert ("volume/element_material" in files[0]) == ("--material" in words), sorted(files[0])

@@ -93,7 +93,7 @@ if part == "ffprobe":
                               "json", "s.y4m"], capture_output=True, text=True)
         stream = json.loads(got.stdout)["streams"][0]
         check(stream == {"width": 75, "height": 53, "pix_fmt": "yuv444p", "r_frame_rate": rate, "nb_read_frames": "11"}, stream)
-    # the film that README.md makes has the colours of the pictures
+    # the film that docs/tour.md makes has the colours of the pictures
     if shutil.which("ffmpeg"):
         with open("look.json", "w", encoding="utf-8") as f:
             json.dump({"look": 1, "materials": {"a": {"diffuse": [0.6, 0.1, 0.05]}}, "default": "a", "lights": [{"direction": [0, 1, -0.2]}],

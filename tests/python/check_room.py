@@ -51,11 +51,12 @@ if many < 2**31:
     write(duration=0.7 * free / FRAME / 1000, fps=1000, forces=forced)
     needed, _ = refused("t.h5: " + MB, "t.h5", "--scene", "s.json", "--checkpoint", "c.h5")
     assert abs(needed / (2 * 0.7e-6 * free) - 1) < 0.05, needed
-    refused("memory: standard output needs all frames in memory, twice, [0-9]+ bytes of [0-9]+; a file does not", "-",
+    refused("memory: standard output needs all frames and the basis in memory, twice, [0-9]+ bytes of [0-9]+; a file does not", "-",
             "--duration", 2e6, "--fps", 1000, "--initial", "0=0")
 else:
     print("skipped: this disk has room for 2^31 frames")
-refused("--memory-limit: standard output needs all frames in memory, twice, 44000880 bytes of 1048576; a file does not", "-",
+twice = 2 * (FRAME * 50001 + os.path.getsize("bar.h5"))
+refused(f"--memory-limit: standard output needs all frames and the basis in memory, twice, {twice} bytes of 1048576; a file does not", "-",
         "--duration", 500, "--fps", 100, "--initial", "0=0", "--memory-limit", "1M", code=4)
 write(step=1e-12, fps=1e-9, duration=1e9)
 refused(r"s.json: step: more than 9007199254740992 steps, 1e-12 s", "t.h5", "--scene", "s.json", code=3)

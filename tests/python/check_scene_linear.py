@@ -545,7 +545,7 @@ def memory():
     assert "basis and tables take" in simulate("bar.h5", {"duration": 0.1, "fps": 100, **spin}, "--memory-limit",
                                                "2M", code=4)
     got = run("modalsim", "bar.h5", "-", "--duration", 100, "--fps", 1000, "--initial", "0=1", "--memory-limit", "40M", code=4)
-    assert "--memory-limit: standard output needs all frames in memory" in got.stderr and not got.stdout, got.stderr
+    assert "--memory-limit: standard output needs all frames and the basis in memory" in got.stderr and not got.stdout, got.stderr
 
 
 def cuda():

@@ -78,7 +78,8 @@ for tool in sys.argv[1:]:
     check(got.returncode == 2 and not got.stdout, name, got)
     if name != "modalbench":
         words = [tool, "absent.h5"] + {"modalinfo": [], "modalsim": ["out.h5", "--static"], "modalmesh": ["out.msh"],
-                                        "modalplace": ["out.h5", "absent2.h5"]}.get(name, ["out.h5"])
+                                        "modalplace": ["out.h5", "absent2.h5"], "modaldeform": ["out"], "modalrender": ["out"], "modalcurv": ["out"],
+                                        "modalview": ["out.html"]}.get(name, ["out.h5"])
         if name == "modaltled":
             words += ["--scene", "absent.json"]
         if name == "modaltex":

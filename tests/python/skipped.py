@@ -13,6 +13,7 @@ HINTS = [(r"not available \(built without CUDA\)", "a CUDA toolkit (nvcc) at bui
          (r"no mpirun", "Open MPI's mpirun: apt-get install openmpi-bin"), (r"GNU parallel|Snakemake", "the program: apt-get install parallel snakemake"),
          (r"VegaFEM", "VegaFEM's sources: -DMODAL_VEGAFEM=FOLDER"), (r"NiftySim", "its program: -DMODAL_NIFTYSIM=PROGRAM"),
          (r"libembree", "Embree: apt-get install libembree-dev"),
+         (r"ffmpeg|ffprobe", "the program: apt-get install ffmpeg"),
          (r"\./run clients|^clients\.", "./run clients"),
          (r"shared/data|real mesh|^pipeline\.", "the real meshes: -DMODAL_TEST_DATA=FOLDER")]
 

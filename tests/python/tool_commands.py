@@ -128,13 +128,15 @@ COMMANDS = [
 ]
 # Operands as the usage lists them, and options with files beside those above.
 OPERANDS = {"modalpack": "MESH... BASIS.h5", "modalsim": "BASIS.h5 TRAJ.h5", "modaldeform": "TRAJ.h5|BASIS.h5|SNAPSHOTS.h5 OUT",
-            "modalview": "TRAJ.h5|BASIS.h5|SNAPSHOTS.h5|RESPONSE.csv|- PAGE.html", "modalinfo": "FILE",
+            "modalview": "TRAJ.h5|BASIS.h5|SNAPSHOTS.h5|RESPONSE.csv PAGE.html", "modalinfo": "FILE",
             "modalplace": "PLACES.csv OUT.h5 BASIS.h5 ...", "modalmesh": "SURFACE|GEOMETRY|MESH OUT.msh",
             "modaltled": "MESH SNAPSHOTS.h5 --scene SCENE.json", "modalcurv": "INPUT OUT",
             "modalrender": "TRAJ OUT", "modaltex": "look [options] MODEL.obj|MODEL.mtl|MODEL.glb LOOK.json",
             "modalbench": "PART|all ..."}
 # - is a pipe there.
-PIPES = {("modalsim", 1, "out"), ("modalrender", 0, "in"), ("modalrender", 1, "out"), ("modaldeform", 0, "in"), ("modalview", 0, "in"), ("modalinfo", 0, "in")}
+PIPES = {(tool, i) for tool, operands in
+         {"modalmesh": (0, 1), "modalpack": (0, 1), "modalplace": (0, 1, 2, 3), "modalsim": (0, 1), "modaltled": (0, 1), "modalrender": (0, 1),
+          "modaldeform": (0,), "modalview": (0, 1), "modalinfo": (0,), "modaltex paint": (0, 1)}.items() for i in operands}
 
 
 def run(words, code=0, **more):

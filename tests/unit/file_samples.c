@@ -36,11 +36,9 @@ static char *text(const char *t)
 /* By brute force, and so independent of the library's own. */
 static void add_tables(modal_shape *s)
 {
-    int64_t n = s->surface.n_vertices, m = s->surface.n_triangles, n_faces = 0, n_ring = 0;
+    int64_t n = s->surface.n_vertices, m = s->surface.n_triangles, n_faces = 0;
     s->surface.face_offsets = room(n + 1, sizeof *s->surface.face_offsets);
-    s->surface.ring_offsets = room(n + 1, sizeof *s->surface.ring_offsets);
     s->surface.faces = room(3 * m, sizeof *s->surface.faces);
-    s->surface.ring = room(6 * m, sizeof *s->surface.ring);
     s->surface.boundary = room(n, 1);
     for (int32_t v = 0; v < n; v++) {
         for (int32_t t = 0; t < m; t++)
@@ -54,12 +52,9 @@ static void add_tables(modal_shape *s)
                     has_w = c[0] == w || c[1] == w || c[2] == w;
                 shared += has_v && has_w;
             }
-            if (w == v || shared == 0) continue;
-            s->surface.ring[n_ring++] = w;
-            if (shared == 1) s->surface.boundary[v] = 1;
+            if (w != v && shared == 1) s->surface.boundary[v] = 1;
         }
         s->surface.face_offsets[v + 1] = n_faces;
-        s->surface.ring_offsets[v + 1] = n_ring;
     }
 }
 
@@ -438,8 +433,6 @@ static void assert_shapes_equal(const modal_shape *x, const modal_shape *y, unsi
     SAME(surface.triangle_uv, 3 * m, MODAL_BASIS_SURFACE);
     SAME(surface.face_offsets, n + 1, MODAL_BASIS_SURFACE);
     SAME(surface.faces, x->surface.face_offsets[n], MODAL_BASIS_SURFACE);
-    SAME(surface.ring_offsets, n + 1, MODAL_BASIS_SURFACE);
-    SAME(surface.ring, x->surface.ring_offsets[n], MODAL_BASIS_SURFACE);
     SAME(surface.boundary, n, MODAL_BASIS_SURFACE);
     SAME(modes.modal_matrix, modal_tile_count(n) * r * 3 * MODAL_TILE, MODAL_BASIS_MATRIX);
     SAME(modes.eigenvalues, r, MODAL_BASIS_MODES);

@@ -286,7 +286,7 @@ static void test_writer_refuses(void **state)
         modal_basis b = sample_basis(0);
         modal_error err = {0};
         if (i == 0) b.shapes[1].surface.rest_positions[4] = NAN;
-        if (i == 1) modal_free(&b.shapes[0].surface.ring);
+        if (i == 1) modal_free(&b.shapes[0].surface.faces);
         if (i == 2) b.objects[1].shape = 2;
         if (i == 3) modal_free(&b.shapes[0].name);
         if (i == 4) b.shapes[0].surface.triangles[0] = b.shapes[0].surface.triangles[1];

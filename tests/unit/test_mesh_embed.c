@@ -252,9 +252,7 @@ static void check_shape(const modal_shape *shape, const modal_surface_mesh *surf
                      MODAL_OK);
     size_t offset_bytes = (size_t)(n + 1) * sizeof(int64_t);
     assert_memory_equal(shape->surface.face_offsets, tables.face_offsets, offset_bytes);
-    assert_memory_equal(shape->surface.ring_offsets, tables.ring_offsets, offset_bytes);
     assert_memory_equal(shape->surface.faces, tables.faces, 3 * (size_t)n_triangles * sizeof(int32_t));
-    assert_memory_equal(shape->surface.ring, tables.ring, (size_t)tables.ring_offsets[n] * sizeof(int32_t));
     assert_memory_equal(shape->surface.boundary, tables.boundary, (size_t)n);
     modal_surface_tables_free(&tables);
     for (int64_t v = 0; v < n; v++)

@@ -17,7 +17,7 @@
 #include "lib/octree/build.h"
 #include "lib/octree/mipmaps.h"
 #include "lib/octree/nearest.h"
-#include "kernels/octree_build/octree_overlap.h"
+#include "lib/octree/overlap.h"
 
 static uint64_t state = 7;
 

@@ -14,6 +14,7 @@
 #include "formats/basis/basis_h5.h"
 #include "formats/trajectory/trajectory_h5.h"
 #include "lib/base/memory.h"
+#include "lib/base/memory_file.h"
 #include "tests/unit/file_samples.h"
 #include "tests/unit/processor_limit.h"
 
@@ -72,6 +73,36 @@ static void test_round_trip(void **state)
         free(bytes);
         assert_no_ids();
     }
+}
+
+/* With the file of its basis, into a file and into a file in memory. */
+static void test_carried_basis(void **state)
+{
+    (void)state;
+    modal_trajectory a = sample(1), b;
+    const char *path = sample_path("carried.h5");
+    char kept[MODAL_MEMORY_FILE_PATH];
+    size_t length, kept_length;
+    int file;
+    a.n_basis_bytes = 5001;
+    OK(modal_alloc(&a.basis_bytes, a.n_basis_bytes, 1, "basis", err));
+    for (int64_t i = 0; i < a.n_basis_bytes; i++) a.basis_bytes[i] = (uint8_t)(7 * i);
+    OK(modal_trajectory_write(path, &a, err));
+    OK(modal_memory_file(NULL, 0, "kept", &file, kept, err));
+    OK(modal_trajectory_write(kept, &a, err));
+    unsigned char *bytes = sample_bytes(path, &length), *same = sample_bytes(kept, &kept_length);
+    assert_int_equal(length, kept_length);
+    assert_memory_equal(bytes, same, length);
+    OK(modal_trajectory_read(kept, &b, err));
+    assert_trajectories_equal(&a, &b);
+    assert_int_equal(b.n_basis_bytes, a.n_basis_bytes);
+    assert_memory_equal(b.basis_bytes, a.basis_bytes, a.n_basis_bytes);
+    close(file);
+    modal_trajectory_free(&a);
+    modal_trajectory_free(&b);
+    free(bytes);
+    free(same);
+    assert_no_ids();
 }
 
 /* Larger than the core driver's step, and so large that its arrays are aligned. */
@@ -531,7 +562,8 @@ static void test_failing_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),         cmocka_unit_test(test_large_image),
+        cmocka_unit_test(test_round_trip),         cmocka_unit_test(test_carried_basis),
+        cmocka_unit_test(test_large_image),
         cmocka_unit_test(test_same_bytes_twice),   cmocka_unit_test(test_basis_path),
         cmocka_unit_test(test_still_objects), cmocka_unit_test(test_writer_refuses),     cmocka_unit_test(test_every_rule),
         cmocka_unit_test(test_what_scripts_write), cmocka_unit_test(test_chunks),

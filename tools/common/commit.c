@@ -260,6 +260,12 @@ static modal_status commit_alone(tool_output *output, int complete, modal_error 
 {
     modal_status status = MODAL_OK;
     MODAL_TRY(tool_files_check(err));
+    if (output->piped) {
+        MODAL_TRY(tool_output_put(output, err));
+        if (complete) tool_signals_ignore();
+        tool_output_release(output);
+        goto done;
+    }
     MODAL_TRY(tool_output_sync(output, err));
     tool_signals_defer();
     status = place_alone(output, err);
@@ -345,6 +351,10 @@ modal_status tool_outputs_commit(tool_output *const *outputs, int n, const char 
     members *list = NULL;
     int file = -1;
     MODAL_TRY(tool_files_check(err));
+    if (last->piped) { /* what is written there cannot be taken back, so it goes first */
+        MODAL_TRY(tool_output_commit(outputs[n - 1], err));
+        return n > 1 ? tool_outputs_commit(outputs, n - 1, doomed, err) : MODAL_OK;
+    }
     for (int i = 0; i < n; i++) MODAL_TRY(tool_output_sync(outputs[i], err));
     MODAL_TRY(folder_of(last->path, folder, err));
     MODAL_TRY(list_name(last->path, &name, err));

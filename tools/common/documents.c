@@ -77,6 +77,16 @@ static int has_first(const tool_program *p)
     return found;
 }
 
+/* What - is among the operands, or NULL: nothing. */
+static const char *pipe_note(const tool_program *p)
+{
+    const int in = p->input_traits & TOOL_PIPE, out = p->output_traits & TOOL_PIPE;
+    return in && out ? "As an input - is standard input, as the output standard output."
+           : in      ? "As an input - is standard input."
+           : out     ? "As the output - is standard output."
+                     : NULL;
+}
+
 /* all: every option, and the notes; else, where the table marks some, those alone. */
 static void print_help(const tool_program *p, int all)
 {
@@ -90,6 +100,7 @@ static void print_help(const tool_program *p, int all)
     for (const tool_option *o = p->options; o->name; o++)
         if (!brief || o->traits & TOOL_FIRST) print_option(o, brief);
     if (p->notes && !brief) printf("\n%s\n", p->notes);
+    if (pipe_note(p) && !brief) printf("\n%s\n", pipe_note(p));
     if (p->examples) {
         const char *few = brief && p->first_examples ? p->first_examples : p->examples;
         printf("\nexamples:\n");
@@ -147,6 +158,8 @@ static void print_manual(const tool_program *p)
     if (p->notes) {
         printf(".SH DESCRIPTION\n");
         print_roff(p->notes);
+        if (pipe_note(p)) putchar('\n');
+        if (pipe_note(p)) print_roff(pipe_note(p));
         putchar('\n');
     }
     printf(".SH OPTIONS\n");

@@ -9,7 +9,7 @@
 #include "formats/h5/h5_superblock.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
-#include "tools/common/memory.h"
+#include "tools/common/pipes.h"
 
 static const char name[] = "standard input";
 
@@ -47,18 +47,16 @@ done:
     return status;
 }
 
-modal_status tool_read_hdf5_stdin(int64_t memory_limit, void **bytes, size_t *length, modal_error *err)
+modal_status tool_take_hdf5(const char **path, modal_error *err)
 {
     modal_status status = MODAL_OK;
     char wrong[MODAL_H5_SUPERBLOCK_TEXT];
     unsigned char *head = NULL, *all = NULL;
     int64_t capacity = 0, used = 0;
     modal_h5_superblock block;
+    if (strcmp(*path, "-") != 0) return MODAL_OK;
     MODAL_TRY(find_superblock(&head, &capacity, &used, &block, err));
-    const double limit = memory_limit > 0 ? (double)memory_limit : tool_available_memory("");
-    if (limit > 0 && (double)block.end > limit)
-        MODAL_FAIL(err, MODAL_ERROR_MEMORY, "%s: an HDF5 file of %" PRId64 " bytes, %s %.0f", name, block.end,
-                   memory_limit > 0 ? "--memory-limit" : "bytes of memory left:", limit);
+    MODAL_TRY(tool_pipe_check_limit(name, "an HDF5 file of", (double)block.end, err));
     /* One byte more than there should be: there must be none. */
     const int64_t room = block.end + 1 > used ? block.end + 1 : used;
     MODAL_TRY(modal_alloc(&all, room, 1, name, err));
@@ -68,9 +66,7 @@ modal_status tool_read_hdf5_stdin(int64_t memory_limit, void **bytes, size_t *le
     if (used > block.end)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: more bytes after the end of the HDF5 file, at byte %" PRId64, name, block.end);
     if (wrong[0]) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: HDF5 file: %s", name, wrong);
-    *bytes = all;
-    *length = (size_t)used;
-    all = NULL;
+    MODAL_TRY(tool_pipe_keep(all, used, name, path, err));
 done:
     modal_free(&head);
     modal_free(&all);

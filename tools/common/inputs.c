@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/common/inputs.h"
+#include "tools/common/pipes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,7 @@ modal_status tool_add_input(const char *path, char **inputs, int64_t *used, int6
     MODAL_TRY(modal_hash_file(path, hash, err));
     const int64_t length = (int64_t)strlen(path) + MODAL_HASH_TEXT + 4;
     MODAL_TRY(modal_grow(inputs, room, *used + length, 1, "provenance", err));
-    *used += snprintf(*inputs + *used, (size_t)length, "%s%s  %s", *used ? "\n" : "", hash, path);
+    *used += snprintf(*inputs + *used, (size_t)length, "%s%s  %s", *used ? "\n" : "", hash, tool_pipe_shown(path));
 done:
     return status;
 }

@@ -128,7 +128,8 @@ static void know_file(const tool_look *look, const char *name)
 {
     char *path = NULL;
     int64_t length;
-    if (!name || tool_look_image_inside(look, name, &length)) return;
+    int32_t image;
+    if (!name || tool_look_image_inside(look, name, &length) || tool_look_packed(look, name, 0, -1, &image)) return;
     if (modal_path_find(look->folder, name, look->any_path, &path, NULL) == MODAL_OK) tool_files_read(path);
     modal_free(&path);
 }
@@ -151,12 +152,18 @@ modal_status tool_look_read(const char *path, const char *folder, int any_path, 
     look->any_path = any_path;
     if (!modal_path_folder(folder ? folder : path, !folder, look->folder))
         return modal_error_set(err, MODAL_ERROR_INPUT, "%s: cannot open, %s", folder ? folder : path, strerror(errno));
-    const int obj = is_named(path, ".obj"), glb = is_named(path, ".glb");
-    if (!obj && !glb && !is_named(path, ".mtl")) {
+    const int obj = is_named(path, ".obj"), glb = is_named(path, ".glb"), packed = is_named(path, ".h5");
+    if (!obj && !glb && !packed && !is_named(path, ".mtl")) {
         MODAL_TRY(modal_look_read(path, any_path, &look->look, err));
+        status = tool_look_find_packed(look, err);
+        if (status == MODAL_ERROR_INPUT) modal_error_context(err, "%s", path);
+        if (status != MODAL_OK) goto done;
     } else {
         look->look = (modal_look){.default_material = -1, .ground_material = -1, .ambient = {0.2, 0.2, 0.2}, .background = {1, 1, 1}};
-        MODAL_TRY(obj ? read_obj(path, look, surface, err) : glb ? read_glb(path, folder, look, err) : read_mtl(path, look, err));
+        MODAL_TRY(obj      ? read_obj(path, look, surface, err)
+                  : glb    ? read_glb(path, folder, look, err)
+                  : packed ? tool_look_read_packed(path, look, err)
+                           : read_mtl(path, look, err));
         if (look->look.n_materials == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no materials", path);
         if (look->look.n_materials == 1) look->look.default_material = 0;
         MODAL_TRY(modal_look_complete(&look->look, err));
@@ -171,6 +178,7 @@ void tool_look_free(tool_look *look)
 {
     modal_look_free(&look->look);
     modal_gltf_images_free(&look->inside);
+    tool_look_free_packs(look);
     modal_free(&look->glb);
 }
 
@@ -187,8 +195,12 @@ const void *tool_look_image_inside(const tool_look *look, const char *name, int6
 modal_status tool_look_image(const tool_look *look, const char *name, char **path, modal_error *err)
 {
     int64_t length;
+    int32_t image;
     if (tool_look_image_inside(look, name, &length))
         return modal_error_set(err, MODAL_ERROR_INPUT, "%s: is no file but inside of the .glb (modaltex look takes it out)", name);
+    const tool_look_pack *pack = tool_look_packed(look, name, 0, -1, &image);
+    if (pack)
+        return modal_error_set(err, MODAL_ERROR_INPUT, "%s: is no file but packed in %s; give the look that was packed", name, pack->path);
     const modal_status status = modal_path_find(look->folder, name, look->any_path, path, err);
     if (status == MODAL_ERROR_INPUT) modal_error_context(err, "%s", name);
     return status;
@@ -197,6 +209,9 @@ modal_status tool_look_image(const tool_look *look, const char *name, char **pat
 modal_status tool_look_image_load(const tool_look *look, const char *name, char **bytes, int64_t *length, modal_error *err)
 {
     char *path = NULL;
+    int32_t image;
+    const tool_look_pack *pack = tool_look_packed(look, name, 0, -1, &image);
+    if (pack) return tool_look_packed_png(pack, image, bytes, length, err);
     const void *inside = tool_look_image_inside(look, name, length);
     modal_status status = inside ? modal_alloc(bytes, *length, 1, "an image", err) : tool_look_image(look, name, &path, err);
     if (inside && status == MODAL_OK) memcpy(*bytes, inside, (size_t)*length);

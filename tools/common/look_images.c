@@ -17,12 +17,21 @@ modal_status tool_look_image_head(const tool_look *look, const char *name, modal
     modal_status status = MODAL_OK;
     char *bytes = NULL;
     int64_t whole = 0;
+    int32_t image;
     struct stat info;
     *path = NULL;
     const void *inside = tool_look_image_inside(look, name, &whole);
     if (inside) {
         if (length) *length = whole;
         return modal_image_head_read(inside, whole, name, head, err);
+    }
+    const tool_look_pack *pack = tool_look_packed(look, name, 0, -1, &image);
+    if (pack) {
+        const modal_texture_image *m = &pack->head.images[image];
+        const modal_texture_class *k = &pack->head.classes[m->class];
+        *head = (modal_image_head){MODAL_IMAGE_PNG, m->width, m->height, 0};
+        if (length) *length = 4 * (int64_t)k->width * k->height;
+        return MODAL_OK;
     }
     MODAL_TRY(tool_look_image(look, name, path, err));
     MODAL_TRY(modal_alloc(&bytes, BEGINNING, 1, "an image", err));

@@ -13,7 +13,7 @@ typedef struct tool_look_images {
     modal_sequence_image *list; /* [n], their bytes and paths are its own */
 } tool_look_images;
 
-/* The head of an image, of which no more is read than must be. *path: where it lies, NULL for one inside of a .glb; the caller frees it.
+/* The head of an image, of which no more is read than must be. *path: where it lies, NULL for one inside of a .glb or packed; the caller frees it.
  * length: of the file, or NULL. */
 modal_status tool_look_image_head(const tool_look *look, const char *name, modal_image_head *head, char **path, int64_t *length,
                                   modal_error *err);

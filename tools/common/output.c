@@ -18,6 +18,7 @@
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
 #include "tools/common/files.h"
+#include "tools/common/pipes.h"
 #include "tools/common/signals.h"
 
 static const char mark[] = ".tmp-";
@@ -165,11 +166,27 @@ done:
 
 /* ---- outputs ---- */
 
+static modal_status begin_piped(tool_output *output, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const char *kept = NULL;
+    if (isatty(STDOUT_FILENO)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "standard output is a terminal: name a file, or a program after |, -");
+    MODAL_TRY(tool_pipe_keep(NULL, 0, "standard output", &kept, err));
+    MODAL_TRY(modal_copy_text(&output->temporary, kept, SIZE_MAX, err));
+done:
+    return status;
+}
+
 modal_status tool_output_begin(tool_output *output, const char *path, int force, modal_error *err)
 {
     modal_status status = MODAL_OK;
     struct stat info;
     output->force = force;
+    output->piped = strcmp(path, "-") == 0;
+    if (output->piped) {
+        MODAL_TRY(modal_copy_text(&output->path, path, SIZE_MAX, err));
+        return begin_piped(output, err);
+    }
     MODAL_TRY(tool_files_write(path, TOOL_FILES_ONE, output->option, output, err));
     if (lstat(path, &info) == 0) {
         if (S_ISLNK(info.st_mode) && stat(path, &info) != 0)
@@ -208,6 +225,10 @@ done:
 
 modal_status tool_output_anew(tool_output *output, modal_error *err)
 {
+    if (output->piped) {
+        tool_output_release(output);
+        return begin_piped(output, err);
+    }
     if (unlink(output->temporary) != 0)
         return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot be replaced, %s", output->path, strerror(errno));
     tool_output_release(output);
@@ -225,14 +246,14 @@ void tool_output_release(tool_output *output)
 void tool_output_discard(tool_output *output)
 {
     if (output->temporary && output->extension) tool_numbered_remove(output->temporary, output->extension);
-    else if (output->temporary) unlink(output->temporary);
+    else if (output->temporary && !output->piped) unlink(output->temporary);
     tool_output_release(output);
     modal_free(&output->path);
 }
 
 void tool_output_uncache(const tool_output *output)
 {
-    const int old = output->force ? open(output->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    const int old = output->force && !output->piped ? open(output->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
     if (old < 0) return;
     posix_fadvise(old, 0, 0, POSIX_FADV_DONTNEED);
     close(old);
@@ -286,6 +307,10 @@ modal_status tool_output_check_room(const char *path, double bytes, const char *
     modal_status status = MODAL_OK;
     char *folder = NULL, *other_folder = NULL;
     struct stat first, second;
+    if (path && strcmp(path, "-") == 0) {
+        MODAL_TRY(tool_pipe_check_limit("standard output", "a file of", bytes, err));
+        path = NULL;
+    }
     if (path) MODAL_TRY(folder_of(path, &folder, err));
     if (other) MODAL_TRY(folder_of(other, &other_folder, err));
     const int together = path && other && stat(folder, &first) == 0 && stat(other_folder, &second) == 0 && first.st_dev == second.st_dev;
@@ -344,4 +369,24 @@ modal_status tool_write_stdout(const void *bytes, size_t length, modal_error *er
         return modal_error_set(err, MODAL_ERROR_SYSTEM, "standard output: write error, %s",
                                strerror(errno));
     return MODAL_OK;
+}
+
+modal_status tool_output_put(const tool_output *output, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char *block = NULL;
+    const int file = open(output->temporary, O_RDONLY | O_CLOEXEC);
+    int64_t n = 0, got;
+    if (file < 0) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "standard output: its file in memory cannot be opened, %s", strerror(errno));
+    MODAL_TRY(tool_pipe_check_limit("standard output", "a file of", (double)lseek(file, 0, SEEK_END), err));
+    MODAL_TRY(modal_alloc(&block, MODAL_DISK_PIECE, 1, "standard output", err));
+    while ((got = modal_disk_read(file, n, block, MODAL_DISK_PIECE)) > 0) {
+        MODAL_TRY(tool_write_stdout(block, (size_t)got, err));
+        n += got;
+    }
+    if (got < 0) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "standard output: its file in memory cannot be read, %s", strerror(errno));
+done:
+    if (file >= 0) close(file);
+    modal_free(&block);
+    return status;
 }

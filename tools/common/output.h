@@ -17,13 +17,15 @@ typedef struct tool_output {
     const char *extension; /* of a folder of frames, 000000.EXTENSION and so on; NULL: a file */
     const char *option;    /* that the path comes from, for messages; or NULL */
     int force;
+    int piped; /* nonzero: the path is "-", and the temporary file is in memory */
     int lock; /* descriptor of the temporary file or folder; 0: none */
 } tool_output;
 
 /* Where an output exists that may not be replaced. */
 #define TOOL_ERROR_EXISTS MODAL_ERROR_USAGE
 
-/* Makes the temporary file. Refused: a path that exists (unless force), one that is not a regular
+/* Makes the temporary file, that of "-" in memory: it goes to standard output, whole, when it is committed. Refused: a terminal,
+ * a path that exists (unless force), one that is not a regular
  * file (even with force), a folder that cannot be written, a file that the run reads or writes otherwise
  * (tools/common/files.h). The struct must be zeroed before, but for `option`. */
 modal_status tool_output_begin(tool_output *output, const char *path, int force, modal_error *err);
@@ -67,6 +69,9 @@ int tool_lock(int file, int folder);
 
 /* Where an error names `temporary`, puts `path`. */
 void tool_name_error(const char *temporary, const char *path, modal_error *err);
+
+/* Writes the file in memory of an output "-" to standard output: part of its commit. MODAL_ERROR_MEMORY where it is past the limit of pipes.h. */
+modal_status tool_output_put(const tool_output *output, modal_error *err);
 
 /* Writes all bytes to standard output and flushes. */
 modal_status tool_write_stdout(const void *bytes, size_t length, modal_error *err);

@@ -6,8 +6,10 @@
 #include "formats/meshes/cad_unit.h"
 #include "formats/meshes/mesh_read.h"
 #include "formats/meshes/surface_read.h"
+#include "lib/base/memory_file.h"
 #include "lib/mesh/check.h"
 #include "lib/mesh/measure.h"
+#include "tools/common/pipes.h"
 
 modal_status tool_solid_options(const tool_arguments *a, const char *mesh_path, tool_solid_request *r, modal_error *err)
 {
@@ -72,10 +74,11 @@ static modal_status ignore(tool *t, const tool_solid_request *r, modal_volume_me
 static void name_modalmesh(const char *path, modal_error *err)
 {
     const int geometry = modal_is_step(path) || modal_is_iges(path);
-    if (err->status != MODAL_ERROR_INPUT || !(geometry || modal_surface_is_named(path)) || access(path, R_OK) != 0) return;
+    const int surface = modal_surface_is_named(path) || (modal_is_memory_file(path) && modal_surface_is_inside(path));
+    if (err->status != MODAL_ERROR_INPUT || !(geometry || surface) || access(path, R_OK) != 0) return;
     *err = (modal_error){0};
     modal_error_set(err, MODAL_ERROR_INPUT, "%s: a %s, where a volume mesh is needed: make one with modalmesh %s MESH.msh",
-                    path, geometry ? "geometry" : "surface", path);
+                    path, geometry ? "geometry" : "surface", tool_pipe_shown(path));
 }
 
 modal_status tool_solid_read(tool *t, const tool_solid_request *r, modal_solid *solid, modal_error *err)

@@ -71,33 +71,51 @@ typedef struct room {
     int64_t texels_capacity, own_capacity;
 } room;
 
-static modal_status pack_one(const tool_look *look, const modal_textures *textures, int32_t i, const char *path, const modal_textures_file *file,
-                             room *r, modal_error *err)
+/* Level 0 of an image, decoded into `own`. */
+static modal_status decode_one(const tool_look *look, const modal_texture_image *m, const char *path, uint8_t *own, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const modal_texture_image *m = &textures->images[i];
-    const modal_texture_class *k = &textures->classes[m->class];
     char *bytes = NULL;
     int64_t length = 0;
     modal_image_head head;
     MODAL_TRY(path ? modal_file_load(path, &bytes, &length, err) : tool_look_image_load(look, m->name, &bytes, &length, err));
     MODAL_TRY(modal_image_head_read(bytes, length, m->name, &head, err));
     if (head.width != m->width || head.height != m->height) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: has changed meanwhile", m->name);
+    MODAL_TRY(modal_image_decode(bytes, length, m->name, own, err));
+done:
+    modal_free(&bytes);
+    return status;
+}
+
+static modal_status pack_one(const tool_look *look, const modal_textures *textures, int32_t i, const char *path, const modal_textures_file *file,
+                             room *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_texture_image *m = &textures->images[i];
+    const modal_texture_class *k = &textures->classes[m->class];
+    int32_t image;
+    const tool_look_pack *pack = tool_look_packed(look, m->name, m->role, m->cutoff, &image);
+    const modal_texture_image *packed = pack ? &pack->head.images[image] : NULL;
+    const int levels = pack && !pack->head.thesis && !textures->thesis && packed->role == m->role && packed->cutoff == m->cutoff;
     MODAL_TRY(modal_grow(&r->texels, &r->texels_capacity, modal_mip_bytes(k->width, k->height) + MODAL_DISK_BLOCK, 1, "an image", err));
     const int64_t block = MODAL_DISK_BLOCK, before = modal_textures_alignment(textures, i) - (int64_t)((uintptr_t)r->texels % MODAL_DISK_BLOCK);
     uint8_t *const texels = r->texels + (before + block) % block;
     if (textures->thesis) {
         MODAL_TRY(modal_grow(&r->own, &r->own_capacity, 4 * (int64_t)m->width * m->height, 1, "an image", err));
-        MODAL_TRY(modal_image_decode(bytes, length, m->name, r->own, err));
-        fill_layer(m, k, r->own, texels);
-    } else {
-        MODAL_TRY(modal_image_decode(bytes, length, m->name, texels, err));
     }
-    modal_free(&bytes);
-    MODAL_TRY(modal_mip_make(m->role ? MODAL_MIP_NORMALS : MODAL_MIP_COLOURS, m->cutoff, k->width, k->height, texels, err));
+    uint8_t *const own = textures->thesis ? r->own : texels;
+    if (pack) {
+#pragma omp critical(tool_textures_packed) /* HDF5 */
+        status = modal_textures_read_image(pack->path, &pack->head, image, levels, own, err);
+        if (status != MODAL_OK) goto done;
+    } else {
+        MODAL_TRY(decode_one(look, m, path, own, err));
+    }
+    if (textures->thesis) fill_layer(m, k, own, texels);
+    if (!levels)
+        MODAL_TRY(modal_mip_make(m->role ? MODAL_MIP_NORMALS : MODAL_MIP_COLOURS, m->cutoff, k->width, k->height, texels, err));
     MODAL_TRY(modal_textures_put(file, textures, i, texels, err));
 done:
-    modal_free(&bytes);
     return status;
 }
 

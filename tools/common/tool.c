@@ -18,9 +18,11 @@
 #include "lib/base/text.h"
 #include "tools/common/commit.h"
 #include "tools/common/documents.h"
+#include "tools/common/endings.h"
 #include "tools/common/files.h"
 #include "tools/common/memory.h"
 #include "tools/common/output.h"
+#include "tools/common/pipes.h"
 #include "tools/common/stack.h"
 
 double tool_seconds(void) { return modal_seconds(); }
@@ -201,7 +203,7 @@ static int open_descriptors(void)
 }
 
 /* - is a pipe, where it may stand. */
-static modal_status check_pipe(const tool *t, const char *dashes, const char *name, int traits, modal_error *err)
+static modal_status check_pipe(tool *t, const char *dashes, const char *name, int traits, modal_error *err)
 {
     const int descriptor = traits & TOOL_WRITES ? STDOUT_FILENO : STDIN_FILENO;
     const char *stream = traits & TOOL_WRITES ? "standard output" : "standard input";
@@ -209,6 +211,10 @@ static modal_status check_pipe(const tool *t, const char *dashes, const char *na
         return modal_error_set(err, MODAL_ERROR_USAGE, "%s%s: needs a name, cannot be %s, -", dashes, name, stream);
     if (t->closed >> descriptor & 1)
         return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s%s: %s is closed, -", dashes, name, stream);
+    if (t->piped >> descriptor & 1)
+        return modal_error_set(err, MODAL_ERROR_USAGE, traits & TOOL_WRITES ? "%s%s: %s already takes another output, -"
+                                                                            : "%s%s: %s already is another input, -", dashes, name, stream);
+    t->piped |= 1 << descriptor;
     return MODAL_OK;
 }
 
@@ -227,7 +233,7 @@ static const char *operand_name(const tool_program *p, int i, int n, char name[6
 }
 
 /* One name of a file on the command line, of an option with `dashes`. "" is what an unset variable of a script leaves. */
-static modal_status name_file(const tool *t, const char *dashes, const char *name, const char *path, int traits, modal_error *err)
+static modal_status name_file(tool *t, const char *dashes, const char *name, const char *path, int traits, modal_error *err)
 {
     if (!*path) return modal_error_set(err, MODAL_ERROR_USAGE, "%s%s: needs a name, is empty", dashes, name);
     if (strcmp(path, "-") == 0) return check_pipe(t, dashes, name, traits, err);
@@ -236,7 +242,7 @@ static modal_status name_file(const tool *t, const char *dashes, const char *nam
 }
 
 /* The files that the command line names to be read; those that the run writes are made known as they are begun. */
-static modal_status name_files(const tool *t, modal_error *err)
+static modal_status name_files(tool *t, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const tool_arguments *a = &t->arguments;
@@ -246,6 +252,7 @@ static modal_status name_files(const tool *t, modal_error *err)
     for (int i = p->words ? 1 : 0; i < n; i++) {
         const int traits = i == output ? p->output_traits : p->input_traits;
         if (traits) MODAL_TRY(name_file(t, "", operand_name(p, i, n, name), a->operands[i], traits, err));
+        if (i == output && p->endings) MODAL_TRY(tool_ending_check(a->operands[i], p->name, p->endings, err));
     }
     for (int i = 0; i < a->n_given; i++) {
         const tool_option *option = &a->table[a->given[i].option];
@@ -328,6 +335,14 @@ static int exit_code_of(modal_status status, int exit_done)
     return TOOL_EXIT_SYSTEM;
 }
 
+/* What a pipe brings or takes is held in memory. A wrong value is the tool's to refuse. */
+static void limit_pipes(const tool *t)
+{
+    int64_t bytes = 0;
+    const int known = has_option(t->program, "memory-limit") && tool_size(&t->arguments, "memory-limit", &bytes, NULL) == MODAL_OK;
+    tool_pipe_set_limit(known ? bytes : 0);
+}
+
 int tool_start(tool *t, const tool_program *program, int argc, char **argv, int *exit_code)
 {
     modal_error err = {0};
@@ -361,6 +376,7 @@ int tool_start(tool *t, const tool_program *program, int argc, char **argv, int 
         status = modal_error_set(&err, MODAL_ERROR_USAGE, "--quiet, --verbose: choose one");
     if (status == MODAL_OK) status = tool_check_stack(&err);
     if (status == MODAL_OK) status = name_files(t, &err);
+    if (status == MODAL_OK) limit_pipes(t);
     if (status == MODAL_OK) status = check_launch(t, &err);
     if (status == MODAL_OK) status = fit_threads(t, &err);
     if (status == MODAL_OK)
@@ -420,22 +436,23 @@ static int64_t peak_memory(void)
 
 int tool_finish(tool *t, modal_status status, const modal_error *err, int exit_done)
 {
-    modal_error last = {0}, refusal = {0};
+    modal_error last = {0}, refusal = {0}, shown = *err;
     const int refused = tool_files_check(&refusal) != MODAL_OK;
     if (refused) {
         status = refusal.status;
-        err = &refusal;
+        shown = refusal;
         tool_output_discard(&t->report_file);
     }
+    tool_pipe_name(shown.message, sizeof shown.message);
     int code = exit_code_of(status, exit_done);
     clear_progress(t);
     if (status == MODAL_OK && t->progress_kind == TOOL_PROGRESS_JSON && *t->progress_stage)
         print_progress_json(t, 1, tool_seconds() - t->stage_started); /* who reads on waits for the end */
     if (status != MODAL_OK) {
         fprintf(stderr, t->colour ? "\033[31m%s:\033[0m %s\n" : "%s: %s\n", t->program->name,
-                err->message);
-        if (err->source_file) tool_detail(t, "found at %s:%d", err->source_file, err->source_line);
-        json_object_set_new(t->report, "error", json_string(err->message));
+                shown.message);
+        if (shown.source_file) tool_detail(t, "found at %s:%d", shown.source_file, shown.source_line);
+        json_object_set_new(t->report, "error", json_string(shown.message));
     }
     json_object_set_new(t->report, "seconds", json_real(tool_seconds() - t->started));
     json_object_set_new(t->report, "peak_memory_bytes",
@@ -466,6 +483,7 @@ static void print_line(tool *t, const char *format, va_list arguments)
 {
     char text[MODAL_ERROR_TEXT];
     modal_text_format(text, sizeof text, format, arguments);
+    tool_pipe_name(text, sizeof text);
     clear_progress(t);
     fprintf(stderr, "%s: %s\n", t->program->name, text);
 }
@@ -494,6 +512,7 @@ void tool_warn(tool *t, const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     modal_text_format(text, sizeof text, format, arguments);
+    tool_pipe_name(text, sizeof text);
     va_end(arguments);
     json_array_append_new(json_object_get(t->report, "warnings"), json_string(text));
     if (t->quiet) return;
@@ -516,8 +535,7 @@ void tool_put_text(FILE *to, const char *text)
 FILE *tool_text_stream(tool *t)
 {
     if (t->quiet) return NULL;
-    const char *path = report_path(t);
-    return path && strcmp(path, "-") == 0 ? stderr : stdout;
+    return t->piped >> STDOUT_FILENO & 1 ? stderr : stdout;
 }
 
 void tool_stage(tool *t, const char *name, double seconds, int64_t bytes)

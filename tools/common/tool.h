@@ -37,6 +37,7 @@ typedef struct tool_program {
     int input_traits;  /* of the operands: TOOL_READS, and TOOL_PIPE; 0: they name no files */
     int output;        /* the operand that is written instead, counted from 1; -1: the last one; 0: none */
     int output_traits; /* of that one: TOOL_WRITES, and TOOL_PIPE */
+    const char *endings; /* of that one's name, those which mean a file that this tool makes, with blanks between (endings.h); NULL: any */
     const char *notes;    /* printed by --help after the options, or NULL */
     const char *examples; /* command lines, one a line */
     const char *first_examples; /* those of --help without "all"; NULL: the same */
@@ -62,6 +63,7 @@ typedef struct tool {
     tool_output report_file; /* --report FILE, begun at the start */
     int quiet, verbose, colour;
     int most_threads; /* 0: any number */
+    int piped;  /* bits 0 and 1: an input is standard input, an output is standard output */
     int closed; /* bits 0 to 2: the standard streams that were closed at the start */
     const char *assumed_material; /* by name: the material of a mesh that has none, which tool_assign_materials chose; NULL: none */
     double started;

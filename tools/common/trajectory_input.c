@@ -2,43 +2,40 @@
 #include "tools/common/trajectory_input.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "formats/trajectory/trajectory_h5.h"
 #include "lib/base/memory.h"
+#include "lib/base/memory_file.h"
 #include "tools/common/hdf5_stdin.h"
+#include "tools/common/pipes.h"
 
-modal_status tool_read_trajectory(const char *path, int64_t memory_limit, modal_trajectory *trajectory,
-                                  char hash[MODAL_HASH_TEXT], modal_error *err)
+modal_status tool_read_trajectory(const char *path, modal_trajectory *trajectory, char hash[MODAL_HASH_TEXT], modal_error *err)
 {
     modal_status status = MODAL_OK;
-    void *bytes = NULL;
-    size_t length = 0;
-    if (strcmp(path, "-") != 0) {
-        MODAL_TRY(modal_trajectory_read(path, trajectory, err));
-        if (hash) MODAL_TRY(modal_hash_file(path, hash, err));
-    } else {
-        MODAL_TRY(tool_read_hdf5_stdin(memory_limit, &bytes, &length, err));
-        MODAL_TRY(modal_trajectory_read_image(bytes, length, "standard input", trajectory, err));
-        XXH128_canonical_t canonical;
-        XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes, length));
-        for (int i = 0; hash && i < 16; i++) snprintf(hash + 2 * i, 3, "%02x", canonical.digest[i]);
-    }
+    const char *from = path;
+    MODAL_TRY(tool_take_hdf5(&from, err));
+    MODAL_TRY(modal_trajectory_read(from, trajectory, err));
+    if (hash) MODAL_TRY(modal_hash_file(from, hash, err));
+    tool_pipe_forget(from);
 done:
-    modal_free(&bytes);
     return status;
 }
 
-modal_status tool_find_basis(const char *given, const char *trajectory_path, const modal_trajectory *trajectory,
-                             char **path, modal_error *err)
+modal_status tool_find_basis(const char *given, const char *trajectory_path, modal_trajectory *trajectory, char **path, modal_error *err)
 {
     modal_status status = MODAL_OK;
     if (given) return modal_copy_text(path, given, SIZE_MAX, err);
-    MODAL_TRY(modal_trajectory_basis_path(trajectory, strcmp(trajectory_path, "-") == 0 ? NULL : trajectory_path, path,
-                                          err));
+    if (trajectory->basis_bytes) {
+        const char *kept = NULL;
+        MODAL_TRY(tool_pipe_check_limit(trajectory_path, "carries a basis of", (double)trajectory->n_basis_bytes, err));
+        MODAL_TRY(tool_pipe_keep(trajectory->basis_bytes, trajectory->n_basis_bytes, "the carried basis", &kept, err));
+        modal_free(&trajectory->basis_bytes);
+        return modal_copy_text(path, kept, SIZE_MAX, err);
+    }
+    const int of_pipe = strcmp(trajectory_path, "-") == 0 || modal_is_memory_file(trajectory_path);
+    MODAL_TRY(modal_trajectory_basis_path(trajectory, of_pipe ? NULL : trajectory_path, path, err));
     if (access(*path, F_OK) != 0)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: its basis is not there (--basis names another place), %s",
                    trajectory_path, *path);

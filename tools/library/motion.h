@@ -29,6 +29,7 @@ typedef struct motion_group {
 struct modal_motion {
     pthread_mutex_t lock; /* held by the call that works with the handle */
     int working, cancelled, no_basis;
+    int carried; /* descriptor of the basis that the trajectory carries, a file in memory; -1: none */
     char *path, *basis_path, *back_end;
     int threads, shares_cores, volume;
     int64_t memory_limit;

@@ -9,6 +9,7 @@
 #include "formats/h5/h5_util.h"
 #include "formats/trajectory/trajectory_h5.h"
 #include "lib/base/memory.h"
+#include "lib/base/memory_file.h"
 #include "tools/library/motion.h"
 
 /* The trajectory, unless it is a basis, and where the basis is. */
@@ -25,6 +26,13 @@ static modal_status find_files(modal_motion *m, const modal_motion_options *o, m
     MODAL_TRY(modal_trajectory_read(m->path, &m->trajectory, err));
     if (o->basis) {
         MODAL_TRY(modal_copy_text(&m->basis_path, o->basis, SIZE_MAX, err));
+        goto done;
+    }
+    if (m->trajectory.basis_bytes) {
+        char kept[MODAL_MEMORY_FILE_PATH];
+        MODAL_TRY(modal_memory_file(m->trajectory.basis_bytes, m->trajectory.n_basis_bytes, m->path, &m->carried, kept, err));
+        modal_free(&m->trajectory.basis_bytes);
+        MODAL_TRY(modal_copy_text(&m->basis_path, kept, SIZE_MAX, err));
         goto done;
     }
     MODAL_TRY(modal_trajectory_basis_path(&m->trajectory, m->path, &m->basis_path, err));
@@ -44,11 +52,7 @@ static modal_status read_basis(modal_motion *m, modal_error *err)
     else MODAL_TRY(modal_basis_read(m->basis_path, MODAL_BASIS_SURFACE | MODAL_BASIS_MODES | MODAL_BASIS_LOOK, b, err));
     if (m->trajectory.mode_offsets) MODAL_TRY(modal_trajectory_check_basis(&m->trajectory, b, err));
     if (!m->volume) MODAL_TRY(modal_basis_tiles_open(&m->tiles, m->basis_path, b, motion_hdf5(), err));
-    for (int32_t i = 0; i < b->n_shapes; i++) { /* nobody needs these here */
-        modal_free(&b->shapes[i].surface.ring);
-        modal_free(&b->shapes[i].surface.ring_offsets);
-        modal_free(&b->shapes[i].surface.boundary);
-    }
+    for (int32_t i = 0; i < b->n_shapes; i++) modal_free(&b->shapes[i].surface.boundary); /* not needed here */
 done:
     return status;
 }
@@ -121,6 +125,7 @@ int32_t modal_motion_open(modal_motion **motion, const char *path, const modal_m
     if (options) MODAL_TRY(motion_take(&o, sizeof o, options, "options", &err));
     MODAL_TRY(modal_alloc_zero(&m, 1, sizeof *m, "motion", &err));
     pthread_mutex_init(&m->lock, NULL);
+    m->carried = -1;
     m->volume = o.volume != 0;
     MODAL_TRY(modal_copy_text(&m->path, path, SIZE_MAX, &err));
     pthread_mutex_lock(motion_hdf5());
@@ -151,6 +156,7 @@ void modal_motion_close(modal_motion *m)
     motion_free_names(m);
     modal_free(&m->path);
     modal_free(&m->basis_path);
+    if (m->carried >= 0) close(m->carried);
     modal_free(&m->back_end);
     modal_free(&m->first_points);
     modal_free(&m->first_cells);

@@ -115,12 +115,6 @@ static modal_status read_request(tool *t, request *r, modal_error *err)
     MODAL_TRY(tool_size(a, "memory-limit", &r->bench.memory_limit, err));
     MODAL_TRY(tool_threads(t, &r->bench.n_threads, err));
     r->bench.text = tool_text_stream(t);
-    if (r->json_to_stdout && r->bench.text) {
-        const char *report = tool_value(a, "report");
-        if (report && strcmp(report, "-") == 0)
-            MODAL_FAIL(err, MODAL_ERROR_USAGE, "--json and --report: standard output has room for one");
-        r->bench.text = stderr;
-    }
 done:
     return status;
 }

@@ -65,6 +65,7 @@ static const tool_program program = {
     .input_traits = TOOL_READS,
     .output = 2,
     .output_traits = TOOL_WRITES,
+    .endings = "",
     .notes = "INPUT is a .ply, .obj, .off or .stl, a sequence.vtkhdf, a .series of .ply files, a folder of .ply\n"
              "files with or without its .series, or a .pc2 or .mdd, whose triangles are in rest.obj beside it or\n"
              "the file of --rest. OUT is a folder, made if absent: sequence.vtkhdf and sequence.xdmf, or what\n"

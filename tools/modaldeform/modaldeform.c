@@ -16,6 +16,7 @@
 #include "tools/common/back_ends.h"
 #include "tools/common/files.h"
 #include "tools/common/parts.h"
+#include "tools/common/pipes.h"
 #include "tools/common/quality.h"
 #include "tools/common/slow_motion.h"
 #include "tools/modaldeform/modaldeform_share.h"
@@ -30,7 +31,7 @@ static const tool_option options[] = {
     {"format", 0, "LIST", "vtkhdf",
      "What to write, separated by commas: vtkhdf (with an XDMF sidecar), glb (modes as morph targets), pc2 and mdd (point "
      "caches, with rest.obj), ply, vtp, obj, vtu of a volume (a file a frame), csv (probes), wav (sound), "
-     "null (nothing).",
+     "null (nothing). Where OUT ends with .vtkhdf, .glb, .pc2, .mdd, .csv or .wav, that decides.",
      TOOL_FIRST},
     {"probe", 0, "POINT|X,Y,Z", NULL,
      "Point of csv (without --listen of wav, a contact microphone), or the nearest to a place at rest.", TOOL_REPEATABLE | TOOL_FIRST},
@@ -104,17 +105,20 @@ static const tool_program program = {
     .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 2,
     .output_traits = TOOL_WRITES,
+    .endings = "vtkhdf glb pc2 mdd csv wav ply vtp vtu obj",
     .divided_by = "--share auto",
     .is_divided = is_divided,
     .notes =
         "OUT is a folder, made if absent: sequence.vtkhdf (all frames; ParaView 5.13, VTK 9.3, h5py),\n"
-        "sequence.xdmf (for ParaView 5.11 and others) or what --format says, and manifest.json. TRAJ may\n"
-        "be -, standard input; a relative link to the basis then starts at the current folder. Of a basis the\n"
-        "modes swing, one after the other, a second each. SNAPSHOTS are those of modaltled, with the solid.",
+        "sequence.xdmf (for ParaView 5.11 and others) or what --format says, and manifest.json; or one file,\n"
+        "whose ending says its format: .vtkhdf .glb .pc2 .mdd .csv .wav, with nothing beside it. Of a\n"
+        "basis the modes swing, one after the other, a second each. SNAPSHOTS are those of modaltled, with\n"
+        "the solid.",
     .examples = "modaldeform ring.h5 out\n"
                 "modaldeform basis.h5 modes --modes 0-3 --amplitude 10% --format glb\n"
                 "modaldeform ring.h5 out --frames ::10 --fields displacement --backend cpu -j 8\n"
                 "modaldeform ring.h5 out --format glb,pc2 --normals none\n"
+                "modaldeform ring.h5 ring.glb --slow-motion auto\n"
                 "modaldeform ring.h5 out --format glb --look ring.json\n"
                 "modaldeform ring.h5 out --output-mesh volume --format vtu --fields displacement\n"
                 "modaldeform ring.h5 out --format csv --probe 17 --probe 0.02,0.15,0 --fields speed\n"
@@ -228,7 +232,7 @@ static modal_status add_provenance(const modaldeform_request *r, modaldeform_inp
                      (in->basis_path ? (int64_t)strlen(in->basis_path) : 0);
     MODAL_TRY(modal_alloc(&inputs, length, 1, "provenance", err));
     const int used = snprintf(inputs, (size_t)length, "%s  %s", in->trajectory_hash, r->trajectory_path);
-    if (in->basis_path) snprintf(inputs + used, (size_t)(length - used), "\n%s  %s", in->basis.hash, in->basis_path);
+    if (in->basis_path) snprintf(inputs + used, (size_t)(length - used), "\n%s  %s", in->basis.hash, tool_pipe_shown(in->basis_path));
     MODAL_TRY(modal_provenance_append(&q->provenance, &q->n_provenance, program.name, tool_build(),
                                       in->arguments, inputs, back_end, err));
     if (in->quality)

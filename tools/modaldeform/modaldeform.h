@@ -31,6 +31,7 @@ typedef struct modaldeform_request {
     const char *frames_text, *precision_text; /* NULL: not given */
     tool_slice frames;
     int from_stdin, force, resume, threads;
+    int one_file;         /* `folder` is the name of one file of the only format */
     modal_share share;    /* --share; n 0: the whole sequence */
     int join, verify;     /* --join, --verify */
     int64_t memory_limit; /* 0: none */
@@ -283,7 +284,7 @@ void modaldeform_name_error(const modaldeform_outputs *out, modal_error *err);
 typedef struct modaldeform_ran {
     const char *command, *back_end, *device;
 } modaldeform_ran;
-/* *bytes: of all files that it lists. */
+/* *bytes: of all files that it lists. Where OUT is one file, there is none, and *bytes is that of the file. */
 modal_status modaldeform_write_manifest(const tool *t, const modaldeform_request *r, const modaldeform_input *in,
                                         const modal_sequence_info *info,
                                         const modaldeform_ran *ran, const modaldeform_outputs *out,

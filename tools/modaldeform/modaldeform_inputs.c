@@ -12,6 +12,7 @@
 #include "formats/sequences/sequence_glb.h"
 #include "formats/sequences/sequence_mdd.h"
 #include "formats/sequences/sequence_pc2.h"
+#include "tools/common/endings.h"
 #include "tools/common/slow_motion.h"
 #include "tools/common/trajectory_input.h"
 #include "tools/modaldeform/modaldeform_share.h"
@@ -24,6 +25,27 @@ static modal_status unknown_format(const char *name, size_t length, modal_error 
         snprintf(known + at, sizeof known - at, "%s%s", i == 0 ? "" : ", ", modal_sequence_formats[i]->name);
     }
     return modal_error_set(err, MODAL_ERROR_USAGE, "--format: no such format (there are %s), %.*s", known, (int)length, name);
+}
+
+/* The name of one file says which format it is: formats gets its name, or what --format says for a folder. */
+static modal_status find_format(const tool_arguments *a, modaldeform_request *r, const char **formats, modal_error *err)
+{
+    const char *names[MODAL_SEQUENCE_FORMATS];
+    const char *const options[] = {"resume", "share", "join"};
+    *formats = tool_value(a, "format");
+    for (int i = 0; i < MODAL_SEQUENCE_FORMATS; i++) names[i] = modal_sequence_formats[i]->files[0] ? modal_sequence_formats[i]->name : NULL;
+    const int named = tool_ending_find(r->folder, names, MODAL_SEQUENCE_FORMATS);
+    if (named < 0) return MODAL_OK;
+    if (tool_count(a, "format") && strcmp(*formats, names[named]) != 0)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--format: OUT is a .%s, %s", names[named], *formats);
+    if (modal_sequence_formats[named]->folder)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "%s: .%s is a file a frame: OUT must be a folder, with --format %s", r->folder, names[named],
+                               names[named]);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (tool_count(a, options[i])) return modal_error_set(err, MODAL_ERROR_USAGE, "--%s: needs a folder, OUT is %s", options[i], r->folder);
+    *formats = names[named];
+    r->one_file = 1;
+    return MODAL_OK;
 }
 
 /* Formats in the order of the table, each once, and rest.obj where one asks for it. */
@@ -47,7 +69,7 @@ static modal_status parse_formats(const char *text, modaldeform_request *r, moda
     } while (c > text && (*c || c[-1] == ','));
     for (int i = 0; i < MODAL_SEQUENCE_FORMATS; i++)
         if (wanted[i]) r->formats[r->n_formats++] = modal_sequence_formats[i];
-    if (rest) r->formats[r->n_formats++] = &modal_sequence_rest;
+    if (rest && !r->one_file) r->formats[r->n_formats++] = &modal_sequence_rest;
     r->dry = r->formats[r->n_formats - 1] == &modal_sequence_null;
     if (r->dry && r->n_formats > 1)
         return modal_error_set(err, MODAL_ERROR_USAGE, "--format: null stands alone, %s", text);
@@ -69,15 +91,18 @@ static modal_status parse_mesh(const tool_arguments *a, modaldeform_request *r, 
 }
 
 /* Formats that say when a frame is shown; others say when it was. */
-static modal_status check_slow_motion(const tool_arguments *a, modaldeform_request *r, modal_error *err)
+static modal_status check_slow_motion(tool *t, const tool_arguments *a, modaldeform_request *r, modal_error *err)
 {
+    int taken = 0;
     r->slow_motion = -1;
     if (tool_count(a, "slow-motion") == 0) return MODAL_OK;
+    for (int i = 0; i < r->n_formats; i++) taken |= r->formats[i] == &modal_sequence_glb || r->formats[i] == &modal_sequence_mdd;
+    if (!taken)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--slow-motion: only with --format glb and mdd, %s%s", r->formats[0]->name,
+                               r->formats[0] == &modal_sequence_pc2 ? " (which has no times)" : "");
     for (int i = 0; i < r->n_formats; i++)
-        if (r->formats[i] != &modal_sequence_glb && r->formats[i] != &modal_sequence_mdd &&
-            r->formats[i] != &modal_sequence_rest)
-            return modal_error_set(err, MODAL_ERROR_USAGE, "--slow-motion: only with --format glb and mdd, %s%s",
-                                   r->formats[i]->name, r->formats[i] == &modal_sequence_pc2 ? " (which has no times)" : "");
+        if (r->formats[i]->name && r->formats[i] != &modal_sequence_glb && r->formats[i] != &modal_sequence_mdd)
+            tool_note(t, "--slow-motion: left out of %s", r->formats[i]->name);
     return tool_slow_motion(a, &r->slow_motion, err);
 }
 
@@ -85,6 +110,7 @@ modal_status modaldeform_read_request(tool *t, modaldeform_request *r, modal_err
 {
     modal_status status = MODAL_OK;
     const tool_arguments *a = &t->arguments;
+    const char *formats;
     r->trajectory_path = a->operands[0];
     r->folder = a->operands[1];
     r->from_stdin = strcmp(r->trajectory_path, "-") == 0;
@@ -94,10 +120,11 @@ modal_status modaldeform_read_request(tool *t, modaldeform_request *r, modal_err
     r->force = tool_count(a, "force") > 0;
     r->resume = tool_count(a, "resume") > 0;
     MODAL_TRY(modaldeform_find_snapshots(t, r, err));
-    MODAL_TRY(parse_formats(tool_value(a, "format"), r, err));
+    MODAL_TRY(find_format(a, r, &formats, err));
+    MODAL_TRY(parse_formats(formats, r, err));
     if (r->resume && !tool_count(a, "share") && (r->n_formats != 1 || r->formats[0] != &modal_sequence_vtkhdf))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--resume: only with --format vtkhdf, %s",
-                   tool_value(a, "format"));
+                   formats);
     r->deform.back_end = tool_value(a, "backend");
     MODAL_TRY(parse_mesh(a, r, err));
     MODAL_TRY(modaldeform_read_fields(t, r, err));
@@ -107,7 +134,7 @@ modal_status modaldeform_read_request(tool *t, modaldeform_request *r, modal_err
     r->show_arrays = strcmp(show, "arrays") == 0;
     if (!r->show_arrays && strcmp(show, "swing") != 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--show: not swing or arrays, %s", show);
-    MODAL_TRY(check_slow_motion(a, r, err));
+    MODAL_TRY(check_slow_motion(t, a, r, err));
     MODAL_TRY(modaldeform_check_look(a, r, err));
     MODAL_TRY(modaldeform_check_texture(a, r, err));
     if (r->colour && !r->texture_path) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fields: colour is that of a --texture, which is absent");
@@ -150,8 +177,6 @@ static modal_status read_basis(tool *t, const modaldeform_request *r, modaldefor
     MODAL_TRY(modaldeform_read_look(t, r, &in->basis, &in->look, err));
     for (int32_t i = 0; i < in->basis.n_shapes; i++) { /* nobody needs these here */
         modal_shape *s = &in->basis.shapes[i];
-        modal_free(&s->surface.ring);
-        modal_free(&s->surface.ring_offsets);
         if (!r->sound) modal_free(&s->surface.boundary);
         if (r->deform.tangents == MODAL_TANGENTS_NONE && r->look_path) {
             continue; /* they may have uv */
@@ -206,7 +231,7 @@ modal_status modaldeform_read_inputs(tool *t, modaldeform_request *r, modaldefor
     if (r->snapshots)
         MODAL_TRY(modaldeform_read_snapshots(r, in, err));
     else if (!r->swings)
-        MODAL_TRY(tool_read_trajectory(r->trajectory_path, r->memory_limit, &in->trajectory, in->trajectory_hash, err));
+        MODAL_TRY(tool_read_trajectory(r->trajectory_path, &in->trajectory, in->trajectory_hash, err));
     tool_stage(t, "read trajectory", tool_seconds() - start, -1);
     start = tool_seconds();
     if (!r->snapshots) MODAL_TRY(read_basis(t, r, in, err));

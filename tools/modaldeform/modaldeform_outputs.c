@@ -12,6 +12,7 @@
 #include "lib/base/memory.h"
 #include "tools/common/files.h"
 #include "tools/common/folder_files.h"
+#include "tools/common/pipes.h"
 #include "tools/common/shares.h"
 #include "tools/modaldeform/modaldeform.h"
 
@@ -25,7 +26,7 @@ static modal_status add_output(const modaldeform_request *r, modaldeform_outputs
     const int64_t length = (int64_t)strlen(r->folder) + 64;
     *o = (modaldeform_output){.name = name, .kind = kind, .extension = extension};
     MODAL_TRY(modal_alloc(&o->path, length, 1, "name", err));
-    snprintf(o->path, (size_t)length, "%s/%s", r->folder, name);
+    snprintf(o->path, (size_t)length, r->one_file ? "%s" : "%s/%s", r->folder, name);
     MODAL_TRY(tool_files_write(o->path, extension ? TOOL_FILES_FOLDER : TOOL_FILES_ONE, NULL, &o->file, err));
 done:
     return status;
@@ -39,12 +40,12 @@ static modal_status list_outputs(const modaldeform_request *r, modaldeform_outpu
         out->formats[out->n_formats++] =
             (modaldeform_format){.format = format, .first_output = out->n_outputs};
         for (int k = 0; k < MODAL_SEQUENCE_FILES; k++)
-            if (format->files[k])
+            if (format->files[k] && !(r->one_file && k > 0))
                 MODAL_TRY(add_output(r, out, format->files[k], format->kinds[k], NULL, err));
         if (format->folder)
             MODAL_TRY(add_output(r, out, format->folder, format->extension, format->extension, err));
     }
-    if (!r->dry) MODAL_TRY(add_output(r, out, "manifest.json", "manifest", NULL, err));
+    if (!r->dry && !r->one_file) MODAL_TRY(add_output(r, out, "manifest.json", "manifest", NULL, err));
 done:
     return status;
 }
@@ -62,7 +63,7 @@ static void aim(modaldeform_outputs *out)
         modaldeform_format *f = &out->formats[i];
         int at = f->first_output;
         for (int k = 0; k < MODAL_SEQUENCE_FILES; k++)
-            if (f->format->files[k]) f->target.files[k] = out->all[at++].file.temporary;
+            if (f->format->files[k] && at < out->n_outputs) f->target.files[k] = out->all[at++].file.temporary;
         if (f->format->folder) f->target.folder = out->all[at].file.temporary;
     }
 }
@@ -80,7 +81,7 @@ void modaldeform_discard_shares(const modaldeform_request *r)
 {
     char path[4096];
     struct stat info;
-    if (!r->force || r->dry) return;
+    if (!r->force || r->dry || r->one_file) return;
     /* Without that folder a .part is one of --resume. */
     if (snprintf(path, sizeof path, "%s/" TOOL_SHARES_FOLDER, r->folder) >= (int)sizeof path || lstat(path, &info) != 0) return;
     for (int i = 0; i < MODAL_SEQUENCE_FORMATS; i++) {
@@ -96,6 +97,11 @@ modal_status modaldeform_begin_outputs(const modaldeform_request *r, modaldeform
     modal_status status = MODAL_OK;
     MODAL_TRY(list_outputs(r, out, err));
     if (r->dry) goto done;
+    if (r->one_file) {
+        MODAL_TRY(begin_output(&out->all[0], r->force, err));
+        aim(out);
+        goto done;
+    }
     MODAL_TRY(tool_folder_begin(r->folder, &out->folder_made, err));
     if (r->share.n > 0 || r->join) goto done; /* which have names of their own (modaldeform_share.c) */
     MODAL_TRY(refuse_shares(r, err));
@@ -169,6 +175,7 @@ modal_status modaldeform_commit_outputs(const modaldeform_request *r, modaldefor
     modal_status status = MODAL_OK;
     tool_output *all[MOST_OUTPUTS];
     if (r->dry) return MODAL_OK;
+    if (r->one_file) return tool_output_complete(&out->all[0].file, err);
     for (int i = 0; i < out->n_outputs; i++) all[i] = &out->all[i].file;
     status = tool_outputs_commit(all, out->n_outputs, out->journal.file >= 0 ? out->journal.path : NULL, err);
     out->complete = !all[0]->temporary; /* in place, even if their folder could not be synced */
@@ -194,7 +201,7 @@ void modaldeform_end_outputs(tool *t, const modaldeform_request *r, modaldeform_
         tool_output_discard(&out->all[i].file);
         modal_free(&out->all[i].path);
     }
-    if (!out->complete) tool_folder_discard(r->folder, out->folder_made);
+    if (!out->complete && !r->one_file) tool_folder_discard(r->folder, out->folder_made);
 }
 
 modal_status modaldeform_check_space(const modaldeform_request *r, const modal_sequence_info *info,
@@ -215,12 +222,22 @@ modal_status modaldeform_check_space(const modaldeform_request *r, const modal_s
     if (r->share.n > 0) needed /= r->share.n; /* of what the others write there is no telling how much is there */
     if (r->join) needed = 0;
     if (out->part_path && stat(out->part_path, &part) == 0) needed -= (int64_t)part.st_blocks * 512;
-    if (!r->dry) MODAL_TRY(modal_disk_check(r->folder, r->folder, (double)needed, err));
+    if (r->one_file) MODAL_TRY(tool_output_check_room(r->folder, (double)needed, NULL, 0, err));
+    else if (!r->dry) MODAL_TRY(modal_disk_check(r->folder, r->folder, (double)needed, err));
 done:
     return status;
 }
 
 /* ---- the manifest ---- */
+
+static modal_status find_bytes(const modaldeform_outputs *out, int64_t *bytes, modal_error *err)
+{
+    struct stat info;
+    if (stat(out->all[0].file.temporary, &info) != 0)
+        return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot be found, %s", out->all[0].path, strerror(errno));
+    *bytes = info.st_size;
+    return MODAL_OK;
+}
 
 modal_status modaldeform_write_manifest(const tool *t, const modaldeform_request *r, const modaldeform_input *in,
                                         const modal_sequence_info *info,
@@ -229,6 +246,7 @@ modal_status modaldeform_write_manifest(const tool *t, const modaldeform_request
 {
     modal_status status = MODAL_OK;
     modal_manifest_file *files = NULL;
+    if (r->one_file) return find_bytes(out, bytes, err);
     char *names = NULL;
     int n_files = 0;
     tool_folder_output outputs[MOST_OUTPUTS];
@@ -244,7 +262,7 @@ modal_status modaldeform_write_manifest(const tool *t, const modaldeform_request
         .input = own ? r->trajectory_path : NULL, .input_hash = own ? in->trajectory_hash : NULL,
         .tool = t->program->name, .version = tool_version(), .arguments = ran->command,
         .trajectory = r->trajectory_path, .trajectory_hash = in->trajectory_hash,
-        .basis = in->basis_path, .basis_hash = in->trajectory.basis_hash,
+        .basis = in->basis_path ? tool_pipe_shown(in->basis_path) : NULL, .basis_hash = in->trajectory.basis_hash,
         .back_end = ran->back_end, .device = ran->device,
         .frame_start = in->start, .frame_step = in->step, .n_frames = in->n,
         .first_time = in->times[0], .last_time = in->times[in->n - 1], .n_points = in->mesh_points,

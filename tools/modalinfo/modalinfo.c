@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +20,7 @@
 #include "formats/json/json_text.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
+#include "lib/base/memory_file.h"
 #include "lib/model/quality.h"
 #include "tools/common/quality.h"
 #include "tools/common/files.h"
@@ -73,7 +73,7 @@ static const tool_program program = {
         ".xdmf), a textures.h5, an octree.h5, or the folder that modaldeform wrote (or its\n"
         "manifest.json). With --check, exit code 1 means that a rule is broken, or that a motion is\n"
         "wrong by its own measures (formats/trajectory.md), 3 that the file is none of these\n"
-        "or cannot be read at all. FILE may be -, standard input.",
+        "or cannot be read at all.",
     .examples = "modalinfo part.inp --unit mm\nmodalinfo basis.h5\nmodalinfo --compare coarse.h5 fine.h5\n"
                 "modalinfo --json traj.h5\nmodalinfo --check out/sequence.vtkhdf\nmodalinfo --check out\n"
                 "modalinfo --pack scene.h5 packed.h5\n"
@@ -89,7 +89,6 @@ typedef struct kind {
     modal_status (*judge)(const char *path, modal_findings *findings, json_t **quality, modal_error *err);
 } kind;
 
-/* A basis that is not there is no fault of the trajectory; one that is there must be its own. The caller owns *quality. */
 static modal_status judge_trajectory(const char *path, modal_findings *findings, json_t **quality, modal_error *err)
 {
     json_t *info = NULL;
@@ -97,8 +96,9 @@ static modal_status judge_trajectory(const char *path, modal_findings *findings,
     if (status == MODAL_OK) {
         const json_t *basis = json_object_get(info, "basis");
         const modal_checker checker = {findings, err};
-        if (json_is_false(json_object_get(basis, "matches")))
-            status = modal_broken(&checker, "/basis", "%s",
+        const int carried = json_is_true(json_object_get(basis, "carried")); /* it is a part of the file then */
+        if (json_is_false(json_object_get(basis, "matches")) || (carried && json_is_false(json_object_get(basis, "found"))))
+            status = modal_broken(&checker, carried ? "/basis_file" : "/basis", "%s",
                                   json_string_value(json_object_get(basis, "problem")));
         *quality = json_incref(json_object_get(info, "quality"));
     }
@@ -139,7 +139,7 @@ static modal_status find_plain_kind(const char **path, char **other, const kind 
     const size_t length = strlen(*path);
     char start[6] = "";
     *found = NULL;
-    if (modalinfo_is_piped(*path) || stat(*path, &info) != 0) return MODAL_OK;
+    if (modal_is_memory_file(*path) || stat(*path, &info) != 0) return MODAL_OK;
     if (S_ISREG(info.st_mode)) {
         FILE *file = modal_disk_stream(*path);
         if (!file) return MODAL_OK;
@@ -163,22 +163,6 @@ static modal_status find_plain_kind(const char **path, char **other, const kind 
         *found = &kinds[KIND_SEQUENCE];
     }
     return MODAL_OK;
-}
-
-/* Keeps what comes through the pipe in memory, under a name that every reader can open. */
-static modal_status take_pipe(int *file, char name[64], modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    void *bytes = NULL;
-    size_t length = 0;
-    MODAL_TRY(tool_read_hdf5_stdin(0, &bytes, &length, err));
-    *file = memfd_create("standard input", MFD_CLOEXEC);
-    if (*file < 0 || modal_disk_write(*file, 0, bytes, (int64_t)length) != 0)
-        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "standard input: cannot be kept, %s", strerror(errno));
-    snprintf(name, 64, MODALINFO_PIPED "%d", *file);
-done:
-    modal_free(&bytes);
-    return status;
 }
 
 static modal_status find_kind(const char *path, const kind **found, modal_error *err)
@@ -338,16 +322,12 @@ int main(int argc, char **argv)
     json_t *info = NULL, *quality = NULL;
     char *other = NULL;
     const char *path = t.arguments.operands[0], *shown = path;
-    int as_json = tool_count(&t.arguments, "json"), pipe = -1;
-    char piped[64];
+    int as_json = tool_count(&t.arguments, "json"), piped = strcmp(path, "-") == 0;
 
     MODAL_TRY(check_request(&t.arguments, &err));
     MODAL_TRY(tool_use_parts(&t, &err));
-    if (strcmp(path, "-") == 0) {
-        MODAL_TRY(take_pipe(&pipe, piped, &err));
-        path = piped;
-        shown = "standard input";
-    }
+    MODAL_TRY(tool_take_hdf5(&path, &err));
+    if (piped) shown = "standard input";
     if (tool_count(&t.arguments, "pack")) {
         status = modalinfo_pack(&t, path, t.arguments.operands[1], &err);
         goto done;
@@ -361,7 +341,7 @@ int main(int argc, char **argv)
         MODAL_TRY(print_info(&t, as_json, info, &err));
         goto done;
     }
-    if (pipe < 0 && (modal_surface_is_named(path) || modal_mesh_is_named(path))) {
+    if (!piped && (modal_surface_is_named(path) || modal_mesh_is_named(path))) {
         tool_units units;
         MODAL_TRY(tool_units_read(&t.arguments, &units, &err));
         if (tool_count(&t.arguments, "map")) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--map: is for HDF5 files, not for %s", path);
@@ -383,23 +363,19 @@ int main(int argc, char **argv)
         if (k->judge && findings.n == 0) MODAL_TRY(k->judge(path, &findings, &quality, &err));
         const char *verdict = json_string_value(json_object_get(quality, "verdict"));
         if (findings.n > 0 || (verdict && strcmp(verdict, modal_verdicts[MODAL_WRONG]) == 0)) exit_done = TOOL_EXIT_NO;
-        MODAL_TRY(print_findings(&t, pipe < 0 ? path : shown, k, as_json, &findings, quality, &err));
+        MODAL_TRY(print_findings(&t, piped ? shown : path, k, as_json, &findings, quality, &err));
         if (exit_done == TOOL_EXIT_DONE) MODAL_TRY(check_sound(&t, k, shown, verdict, &err));
     } else {
         if (tool_count(&t.arguments, "statistics") && strcmp(k->type, "sequence") != 0)
             MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--statistics: is for sequences, not for %s", shown);
         MODAL_TRY(k->describe(path, &info, &err));
-        if (tool_count(&t.arguments, "map")) MODAL_TRY(print_map(&t, k, path, pipe < 0 ? path : shown, info, &err));
+        if (tool_count(&t.arguments, "map")) MODAL_TRY(print_map(&t, k, path, piped ? shown : path, info, &err));
         if (tool_count(&t.arguments, "map")) goto done;
         if (tool_count(&t.arguments, "statistics")) MODAL_TRY(modalinfo_add_statistics(path, info, &err));
-        if (pipe >= 0) json_object_set_new(info, "file", json_string(shown));
+        if (piped) json_object_set_new(info, "file", json_string(shown));
         MODAL_TRY(print_info(&t, as_json, info, &err));
     }
 done:
-    if (pipe >= 0) {
-        tool_name_error(path, shown, &err);
-        close(pipe);
-    }
     modal_free(&other);
     json_decref(info);
     json_decref(quality);

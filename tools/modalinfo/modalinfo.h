@@ -54,10 +54,6 @@ modal_status modalinfo_compare(tool *t, const char *type_a, const char *path_a, 
                                json_t **info, modal_error *err);
 void modalinfo_print_comparison(FILE *to, const json_t *info);
 
-/* What a pipe brought is a file without a folder: relative links start at the current one. */
-#define MODALINFO_PIPED "/proc/self/fd/"
-int modalinfo_is_piped(const char *path);
-
 /* Prints what one of the above made. */
 void modalinfo_print(FILE *to, const json_t *info);
 

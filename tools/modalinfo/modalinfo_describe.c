@@ -14,12 +14,13 @@
 #include "formats/trajectory/trajectory_h5.h"
 #include "formats/json/json_text.h"
 #include "lib/base/memory.h"
+#include "lib/base/memory_file.h"
 #include "lib/model/material.h"
 #include "tools/common/mode_table.h"
+#include "tools/common/pipes.h"
 #include "tools/common/quality.h"
+#include "tools/common/trajectory_input.h"
 #include "tools/modalinfo/modalinfo.h"
-
-int modalinfo_is_piped(const char *path) { return strncmp(path, MODALINFO_PIPED, strlen(MODALINFO_PIPED)) == 0; }
 
 static void set(json_t *object, const char *key, json_t *value)
 {
@@ -303,7 +304,7 @@ static void set_times(json_t *object, const double *times, int64_t n)
     set(object, "frames_per_second", json_real(1.0 / step));
 }
 
-static void set_basis_state(json_t *object, const char *path, const modal_trajectory *t)
+static void set_basis_state(json_t *object, const char *path, modal_trajectory *t)
 {
     json_t *state = json_object();
     char *basis_path = NULL;
@@ -312,7 +313,9 @@ static void set_basis_state(json_t *object, const char *path, const modal_trajec
     set(state, "path", modal_json_string(t->basis_path));
     set(state, "hash", modal_json_string(t->basis_hash));
     if (t->basis_recipe[0]) set(state, "recipe", modal_json_string(t->basis_recipe));
-    modal_status status = modal_trajectory_basis_path(t, modalinfo_is_piped(path) ? NULL : path, &basis_path, &err);
+    if (t->basis_bytes) set(state, "carried", json_true());
+    modal_status status = t->basis_bytes ? tool_find_basis(NULL, path, t, &basis_path, &err)
+                                         : modal_trajectory_basis_path(t, modal_is_memory_file(path) ? NULL : path, &basis_path, &err);
     /* no arrays are needed to compare the hashes and the ranks */
     if (status == MODAL_OK) status = modal_basis_read(basis_path, 0, &basis, &err);
     set(state, "found", json_boolean(status == MODAL_OK));
@@ -321,6 +324,7 @@ static void set_basis_state(json_t *object, const char *path, const modal_trajec
         set(state, "matches", json_boolean(status == MODAL_OK));
         modal_basis_free(&basis);
     }
+    tool_pipe_name(err.message, sizeof err.message);
     if (status != MODAL_OK) set(state, "problem", modal_json_string(err.message));
     modal_free(&basis_path);
     set(object, "basis", state);

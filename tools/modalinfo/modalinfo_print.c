@@ -234,8 +234,8 @@ static void print_trajectory(FILE *to, const json_t *info)
     fprintf(to, "%-22s%s\n", "rigid frames",
             json_is_true(json_object_get(info, "rigid_frames")) ? "yes" : "no (rest frames)");
     put(to, "basis", basis, "path");
-    fprintf(to, "%-22s%s\n", "  found",
-            json_is_true(json_object_get(basis, "found")) ? "yes" : "no");
+    const char *found = json_is_true(json_object_get(basis, "carried")) ? "yes, in the trajectory" : "yes";
+    fprintf(to, "%-22s%s\n", "  found", json_is_true(json_object_get(basis, "found")) ? found : "no");
     if (json_object_get(basis, "matches"))
         fprintf(to, "%-22s%s\n", "  is the right one",
                 json_is_true(json_object_get(basis, "matches")) ? "yes" : "no");

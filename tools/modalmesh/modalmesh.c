@@ -18,6 +18,7 @@
 #include "formats/meshes/text_reader.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
+#include "lib/base/memory_file.h"
 #include "lib/mesh/check.h"
 #include "lib/mesh/raise_order.h"
 #include "lib/mesh/shells.h"
@@ -25,6 +26,7 @@
 #include "tools/common/files.h"
 #include "tools/common/ignore.h"
 #include "tools/common/output.h"
+#include "tools/common/pipes.h"
 #include "tools/common/tool.h"
 #include "tools/common/units.h"
 #include "tools/modalmesh/modalmesh.h"
@@ -84,9 +86,10 @@ static const tool_program program = {
     .options = options,
     .least_operands = 1,
     .most_operands = 2,
-    .input_traits = TOOL_READS,
+    .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 2,
-    .output_traits = TOOL_WRITES,
+    .output_traits = TOOL_WRITES | TOOL_PIPE,
+    .endings = "msh",
     .notes = "Surfaces: .obj .stl .ply .off, .vtk of polygons.\n"
              "Geometries, through Gmsh: .step .stp .brep .iges .igs .geo.\n"
              "Volume meshes: .msh .veg .inp .mesh .meshb .node .ele .face .vtk .vtu.\n"
@@ -120,6 +123,7 @@ static input_kind find_kind(const char *path)
 {
     static const char *const geometries[] = {".step", ".stp", ".brep", ".iges", ".igs", ".geo", ".geo_unrolled"};
     const char *dot = strrchr(path, '.');
+    if (modal_is_memory_file(path)) return modal_surface_is_inside(path) ? SURFACE : VOLUME;
     if (modal_surface_is_named(path)) return SURFACE;
     for (size_t i = 0; dot && i < sizeof geometries / sizeof *geometries; i++)
         if (strcasecmp(dot, geometries[i]) == 0) return GEOMETRY;
@@ -147,7 +151,6 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
     const tool_arguments *a = &t->arguments;
     *r = (request){.input = a->operands[0], .output = a->n_operands > 1 ? a->operands[1] : NULL,
                    .patch_angle = -1, .improve_distance = -1};
-    r->kind = find_kind(r->input);
     r->repair = tool_count(a, "repair");
     r->check = tool_count(a, "check");
     r->improve = tool_count(a, "improve");
@@ -164,38 +167,49 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
     }
     MODAL_TRY(tool_threads(t, &r->threads, err));
     const char *suffix = r->output ? strrchr(r->output, '.') : NULL;
-    if (r->output && (!suffix || strcmp(suffix, ".msh") != 0))
+    if (r->output && strcmp(r->output, "-") != 0 && (!suffix || strcmp(suffix, ".msh") != 0))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "OUT.msh: must end with .msh, the only format that is written, %s",
                    r->output);
     if (!r->output && !r->check)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "OUT.msh missing, or --check");
+    if (r->size > 0 && r->n_nodes > 0) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--size and --nodes: give one of them");
+    if (r->wrap > 0 && r->repair) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--wrap: for surfaces, without --repair, %s", r->input);
+    if (r->wrap > 0 && !modalmesh_engine_version("cgal"))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--wrap: this program was built without CGAL");
+    if (tool_count(a, "improve-distance") && !r->improve) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--improve-distance: needs --improve");
+    r->materials = tool_value(a, "materials-out");
+    MODAL_TRY(tool_ignore_read(a, &r->ignored, err));
+    /* OUT has no materials, and --check is a report of the mesh */
+    if (!r->materials) r->ignored |= 1u << MODAL_UNSUPPORTED_MATERIAL;
+    if (!r->output) r->ignored = ~0u;
+done:
+    return status;
+}
+
+/* What follows from what the input is: for standard input after it was read. */
+static modal_status check_kind(const tool *t, request *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const tool_arguments *a = &t->arguments;
+    r->kind = find_kind(r->input);
     if (!r->output && r->kind == GEOMETRY)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--check: a geometry has no report without OUT.msh, %s", r->input);
-    if (r->size > 0 && r->n_nodes > 0) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--size and --nodes: give one of them");
     if (r->kind == VOLUME && (r->size > 0 || r->n_nodes > 0 || tool_count(a, "engine")))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--size, --nodes, --engine: a volume mesh is converted as it is, %s",
                    r->input);
     if (r->kind != SURFACE && (r->repair || r->patch_angle >= 0))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--repair, --patches: for surfaces only, %s", r->input);
-    if (r->wrap > 0 && (r->kind != SURFACE || r->repair))
+    if (r->wrap > 0 && r->kind != SURFACE)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--wrap: for surfaces, without --repair, %s", r->input);
-    if (r->wrap > 0 && !modalmesh_engine_version("cgal"))
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--wrap: this program was built without CGAL");
-    if (tool_count(a, "improve-distance") && !r->improve) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--improve-distance: needs --improve");
     if (r->improve && r->kind == GEOMETRY && r->order == 2)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--improve: quadratic elements of a geometry are curved and stay as they are, %s", r->input);
     if (r->improve && !r->output && r->kind == SURFACE)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--improve: a surface has no elements without OUT.msh, %s", r->input);
     if (r->kind != VOLUME) MODAL_TRY(choose_engine(t, r, err));
-    r->materials = tool_value(a, "materials-out");
     if (r->materials && (r->kind != VOLUME || !r->output))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--materials-out: needs a volume mesh and OUT.msh, %s", r->input);
-    MODAL_TRY(tool_ignore_read(a, &r->ignored, err));
     if (tool_count(a, "ignore") && r->kind != VOLUME)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--ignore: is for volume meshes, %s", r->input);
-    /* OUT has no materials, and --check is a report of the mesh */
-    if (!r->materials) r->ignored |= 1u << MODAL_UNSUPPORTED_MATERIAL;
-    if (!r->output) r->ignored = ~0u;
 done:
     return status;
 }
@@ -449,11 +463,15 @@ int main(int argc, char **argv)
     tool_output output = {0}, materials = {0};
     modal_volume_mesh mesh = {0};
     MODAL_TRY(read_request(&t, &r, &err));
+    const int piped = strcmp(r.input, "-") == 0, to_stdout = r.output && strcmp(r.output, "-") == 0;
+    if (!piped) MODAL_TRY(check_kind(&t, &r, &err));
     omp_set_num_threads(r.threads);
-    if (r.output) MODAL_TRY(tool_outputs_recover(r.output, &err));
+    if (r.output && !to_stdout) MODAL_TRY(tool_outputs_recover(r.output, &err));
     if (r.output) MODAL_TRY(tool_output_begin(&output, r.output, tool_count(&t.arguments, "force"), &err));
     if (r.materials)
         MODAL_TRY(tool_output_begin(&materials, r.materials, tool_count(&t.arguments, "force"), &err));
+    MODAL_TRY(tool_pipe_take(&r.input, &err));
+    if (piped) MODAL_TRY(check_kind(&t, &r, &err));
     MODAL_TRY(make_mesh(&t, &r, &mesh, &is_sound, &err));
     if (mesh.n_elements > 0) MODAL_TRY(finish_mesh(&t, &r, &mesh, &err));
     if (r.materials) MODAL_TRY(write_materials(&r, &materials, &mesh, &err));

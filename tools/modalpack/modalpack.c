@@ -15,6 +15,7 @@
 #include "lib/reduced/stvk.h"
 #include "lib/shape/shape_surface.h"
 #include "tools/common/commit.h"
+#include "tools/common/pipes.h"
 #include "tools/modalpack/modalpack.h"
 
 static const tool_option options[] = {
@@ -123,9 +124,10 @@ static const tool_program program = {
     .options = options,
     .least_operands = 2,
     .most_operands = INT_MAX,
-    .input_traits = TOOL_READS,
+    .input_traits = TOOL_READS | TOOL_PIPE,
     .output = -1,
-    .output_traits = TOOL_WRITES,
+    .output_traits = TOOL_WRITES | TOOL_PIPE,
+    .endings = "h5",
     .divided_by = "--eigensolver slepc",
     .is_divided = is_divided,
     .notes = "MESH is one of formats/meshes.md (.msh, .veg, .inp, .mesh, .meshb, .node, .vtk, .vtu), of\n"
@@ -344,6 +346,20 @@ done:
     return status;
 }
 
+/* The mesh that is standard input, where one is. */
+static modal_status take_mesh(modalpack_request *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    for (int i = 0; i < r->n_meshes; i++) {
+        const char *path = r->mesh_paths[i];
+        MODAL_TRY(tool_pipe_take(&path, err));
+        r->mesh_paths[i] = (char *)path;
+    }
+    r->input.mesh_path = r->mesh_paths[0];
+done:
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     tool t;
@@ -372,11 +388,13 @@ int main(int argc, char **argv)
     r.ranks = ranks;
     r.find_faces = n_ranks > 1 && r.n_plans == 0 ? ranks->find_faces : modal_find_faces; /* a plan is one process's */
     if (r.n_plans > 0) {
+        MODAL_TRY(take_mesh(&r, &err));
         MODAL_TRY(modalpack_ranks_scratch(&t, &r, n_ranks, &scratch, &err));
         status = modalpack_ranks_plan(&t, &r, scratch, &err);
         goto done;
     }
     MODAL_TRY(tool_output_begin(&output, r.basis_path, tool_count(&t.arguments, "force"), &err));
+    MODAL_TRY(take_mesh(&r, &err));
     MODAL_TRY(modalpack_ranks_scratch(&t, &r, n_ranks, &scratch, &err));
     if (makes_shapes(&r)) {
         MODAL_TRY(modalpack_make_shapes(&t, &r, &output, &basis, &err));

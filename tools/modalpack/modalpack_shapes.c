@@ -11,6 +11,7 @@
 #include "kernels/registry.h"
 #include "lib/base/cores.h"
 #include "lib/base/memory.h"
+#include "lib/base/memory_file.h"
 #include "lib/fem/enhanced.h"
 #include "lib/reduced/stvk.h"
 #include "lib/shape/congruent.h"
@@ -37,7 +38,7 @@ static void free_pieces(pieces *all)
 modal_status modalpack_name_shape(const modalpack_request *r, const char *group, int32_t number, char **name,
                                   modal_error *err)
 {
-    const char *path = r->input.mesh_path;
+    const char *path = modal_is_memory_file(r->input.mesh_path) ? "mesh" : r->input.mesh_path;
     char text[512], stem[256] = "";
     if (r->n_meshes > 1) {
         const char *slash = strrchr(path, '/');

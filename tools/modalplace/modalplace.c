@@ -9,7 +9,9 @@
 #include "lib/base/memory.h"
 #include "lib/scene/motion.h"
 #include "tools/common/commit.h"
+#include "tools/common/hdf5_stdin.h"
 #include "tools/common/parts.h"
+#include "tools/common/pipes.h"
 #include "tools/common/tool.h"
 #include "tools/modalplace/modalplace.h"
 
@@ -31,9 +33,10 @@ static const tool_program program = {
     .options = options,
     .least_operands = 2,
     .most_operands = 65536,
-    .input_traits = TOOL_READS,
+    .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 2,
-    .output_traits = TOOL_WRITES,
+    .output_traits = TOOL_WRITES | TOOL_PIPE,
+    .endings = "h5",
     .notes =
         "PLACES is a CSV list, a line an object: object,shape,parent,x,y,z,rx,ry,rz. Objects count from 0 in\n"
         "order; shapes count from 0 through the given bases, one after the other; the parent is the\n"
@@ -112,7 +115,7 @@ static modal_status add_provenance(void *context, modal_error *err)
     for (int64_t i = 0; i < b->n_files && !b->list; i++) length += MODAL_HASH_TEXT + 4 + (int64_t)strlen(b->files[i].path);
     MODAL_TRY(modal_alloc_zero(&inputs, length, 1, "provenance", err));
     MODAL_TRY(modal_hash_file(places, hash, err));
-    used = snprintf(inputs, (size_t)length, "%s  %s", hash, places);
+    used = snprintf(inputs, (size_t)length, "%s  %s", hash, tool_pipe_shown(places));
     if (b->list) {
         MODAL_TRY(modal_hash_file(b->list, hash, err));
         used += snprintf(inputs + used, (size_t)(length - used), "\n%s  %s", hash, b->list);
@@ -122,7 +125,7 @@ static modal_status add_provenance(void *context, modal_error *err)
         snprintf(inputs + used, (size_t)(length - used), "\n%s  %lld bases of %s", hash, (long long)b->n_files, b->list);
     }
     for (int64_t i = 0; i < b->n_files && !b->list; i++)
-        used += snprintf(inputs + used, (size_t)(length - used), "\n%s  %s", b->files[i].hash, b->files[i].path);
+        used += snprintf(inputs + used, (size_t)(length - used), "\n%s  %s", b->files[i].hash, tool_pipe_shown(b->files[i].path));
     MODAL_TRY(modal_provenance_append(&b->basis->provenance, &b->basis->n_provenance, program.name, tool_build(),
                                       e->t->command_line, inputs, "cpu", err));
 done:
@@ -136,7 +139,24 @@ static modal_status check_operands(const tool_arguments *a, modal_error *err)
     const char *list = tool_value(a, "bases");
     if (list && a->n_operands > 2) return modal_error_set(err, MODAL_ERROR_USAGE, "--bases: not with bases as operands, %s", a->operands[2]);
     if (!list && a->n_operands < 3) return modal_error_set(err, MODAL_ERROR_USAGE, "needs PLACES.csv, OUT.h5 and bases, or --bases; see --help");
+    for (int i = 1; i < a->n_operands && tool_count(a, "link"); i++)
+        if (strcmp(a->operands[i], "-") == 0)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--link: a file below the folder of OUT is linked, and a pipe has neither, -");
     return MODAL_OK;
+}
+
+/* PLACES or a basis that is standard input. */
+static modal_status take_pipe(const tool_arguments *a, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    for (int i = 0; i < a->n_operands; i++) {
+        const char *path = a->operands[i];
+        if (i == 0) MODAL_TRY(tool_pipe_take(&path, err));
+        else if (i > 1) MODAL_TRY(tool_take_hdf5(&path, err));
+        a->operands[i] = (char *)path;
+    }
+done:
+    return status;
 }
 
 int main(int argc, char **argv)
@@ -158,6 +178,7 @@ int main(int argc, char **argv)
     MODAL_TRY(check_operands(&t.arguments, &err));
     MODAL_TRY(tool_use_parts(&t, &err));
     MODAL_TRY(tool_output_begin(&output, operands[1], tool_count(&t.arguments, "force") > 0, &err));
+    MODAL_TRY(take_pipe(&t.arguments, &err));
     MODAL_TRY(modalplace_list_bases(&bases, tool_value(&t.arguments, "bases"), t.arguments.n_operands - 2, operands + 2, &err));
     MODAL_TRY(place_objects(operands[0], &basis, &err));
     if (link) {

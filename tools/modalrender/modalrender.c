@@ -29,6 +29,8 @@ static const tool_option options[] = {
      "rest in the order of triangles.",
      0},
     {"shadow-alpha", 0, "ALPHA", "0.5", "What is blended throws a shadow where its alpha exceeds this, 0 to 1.", 0},
+    {"turntable", 0, NULL, NULL, "The camera turns around what it sees, once over all frames.", 0},
+    {"up", 0, "y|z", "z", "The axis that points upwards, where no LOOK.json says it.", 0},
     {"crease", 0, "DEG|vn", "40",
      "Edges that are sharper than this at rest are hard, degrees, 0 to 180; vn: those where the .obj that modalpack read has several normals.", 0},
     {"texture", 0, "auto|octree|atlas", "auto",
@@ -42,7 +44,7 @@ static const tool_option options[] = {
      TOOL_FIRST},
     {"bits", 0, "8|16", "8", "Of each colour of png.", 0},
     {"exr-floats", 0, NULL, NULL, "Colours of exr in 32 bits, not 16.", 0},
-    {"rate", 0, "FPS", NULL, "Frames a second that y4m says (default: as in the trajectory where that is from 1 to 120, else 25).", 0},
+    {"rate", 0, "FPS", NULL, "Frames a second of y4m, mp4 and gif (default: as in the trajectory where that is from 1 to 120, else 25).", 0},
     {"normals", 0, "rigid|dynamic", "dynamic", "rigid: as at rest, turned with each object; dynamic: of the deformed surface.", 0},
     {"modes", 0, "LIST", NULL,
      "Of a basis: these modes swing, 0,2,5-8, one after the other, 32 frames and a second each (--amplitude alone: all).", 0},
@@ -80,14 +82,17 @@ static const tool_program program = {
     .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 2,
     .output_traits = TOOL_WRITES | TOOL_PIPE,
+    .endings = "png exr mp4 gif y4m",
     .divided_by = "--share auto",
     .is_divided = is_divided,
     .notes = "TRAJ is a trajectory; a basis, which is drawn at rest or, with --modes, swinging; snapshots with\n"
-             "their solid; or a sequence.vtkhdf; - is standard input. OUT is a folder, made if absent:\n"
+             "their solid; or a sequence.vtkhdf. OUT is a folder, made if absent:\n"
              "png/000000.png and so on, what --buffers asks for, and manifest.json, which is written last; or -\n"
-             "for y4m and rgb. Materials, images, lights and cameras are those of --look (formats/look.md).",
+             "for y4m and rgb; or one file: film.mp4, film.gif (by ffmpeg), film.y4m, one.png, one.exr. Materials,\n"
+             "images, lights and cameras are those of --look (formats/look.md).",
     .examples = "modalrender ring.h5 out\n"
                 "modalrender ring.h5 out --look ring.json --camera front --size 1920x1080 --samples 8\n"
+                "modalrender ring.h5 ring.mp4 --turntable\n"
                 "modalrender basis.h5 modes --modes 0-3 --amplitude 10%\n"
                 "modalrender ring.h5 out --frames 0 --shadow hard --buffers depth,normal,object\n"
                 "modalrender ring.h5 - --pick 480,270,15 --camera front --look ring.json\n"
@@ -104,7 +109,7 @@ int main(int argc, char **argv)
     modal_error err = {0};
     modalrender_request r = {0};
     modalrender_input in = {.hdf5 = PTHREAD_MUTEX_INITIALIZER};
-    modalrender_outputs out = {.journal = {.file = -1}};
+    modalrender_outputs out = {.journal = {.file = -1}, .film = MODALRENDER_NO_FILM};
 
     MODAL_TRY(modalrender_read_request(&t, &r, &err));
     MODAL_TRY(tool_use_parts(&t, &err));

@@ -22,7 +22,7 @@
 #include "tools/common/tool.h"
 
 typedef enum modalrender_format { MODALRENDER_PNG, MODALRENDER_EXR, MODALRENDER_Y4M, MODALRENDER_RGB, MODALRENDER_NULL,
-                                  MODALRENDER_FORMATS } modalrender_format;
+                                  MODALRENDER_MP4, MODALRENDER_GIF, MODALRENDER_FORMATS } modalrender_format;
 extern const char *const modalrender_format_names[MODALRENDER_FORMATS];
 
 /* Which of a material's textures is looked up where it has an octree texture with an image beside it. */
@@ -36,6 +36,8 @@ typedef struct modalrender_given modalrender_given;
 typedef struct modalrender_request {
     const char *input, *folder, *basis_path, *look_path, *camera, *back_end, *normals_name;
     int from_stdin, to_stdout, of_basis, any_path, force, resume, threads;
+    int one_file; /* `folder` is the name of one file: a picture or a film */
+    int streams;  /* frames go one after the other to standard output or to a film */
     modalrender_format format;
     int exr_floats;                    /* colours of exr in floats, not halves */
     int deep;                          /* png of 16 bits */
@@ -48,7 +50,8 @@ typedef struct modalrender_request {
     int picks;        /* not 0: what is at pixel pick[0], pick[1], of frame pick[2] */
     int64_t pick[3];
     int32_t width, height, samples, shadow_size, shadow_radius;
-    double rate; /* frames a second of y4m; 0: the trajectory's */
+    double rate; /* frames a second of y4m and films; 0: the trajectory's */
+    int turntable, up_y;
     modal_shadow_kind shadows;
     modal_render_transparency transparency;
     double shadow_alpha;
@@ -152,6 +155,25 @@ modal_status modalrender_files_write(modalrender_files *files, int64_t number, i
 modal_status modalrender_files_finish(modalrender_files *files, modal_error *err);
 modalrender_files *modalrender_files_delete(modalrender_files *files); /* waits, too; NULL is fine; returns NULL */
 
+/* ---- modalrender_film.c: one file of all frames ---- */
+
+typedef struct modalrender_film {
+    char *program;    /* ffmpeg's path; NULL: not needed */
+    const char *path; /* of the film, borrowed */
+    pid_t child;      /* ffmpeg; 0: none runs */
+    int to, messages; /* what takes the frames; what ffmpeg prints; -1: not open */
+} modalrender_film;
+
+#define MODALRENDER_NO_FILM (modalrender_film){.to = -1, .messages = -1}
+
+/* Starts it, in a thread that lives as long as the film; rate: frames a second, a fraction. output: what becomes the film. */
+modal_status modalrender_film_start(modalrender_film *film, const modalrender_request *r, const int64_t rate[2], const tool_output *output,
+                                    modal_error *err);
+modal_status modalrender_film_write(modalrender_film *film, const void *bytes, int64_t length, modal_error *err);
+/* All frames were written. Where ffmpeg fails its last line is the error. */
+modal_status modalrender_film_finish(modalrender_film *film, modal_error *err);
+void modalrender_film_end(modalrender_film *film); /* kills it if it still runs; may be called twice */
+
 /* ---- modalrender_outputs.c ---- */
 
 typedef struct modalrender_output {
@@ -165,7 +187,9 @@ typedef struct modalrender_output {
 struct modalrender_outputs {
     const char *folder; /* NULL: none is written */
     int folder_made, complete, n;
-    modalrender_output all[MODAL_RENDER_BUFFERS + 1]; /* the manifest is the last one */
+    int n_pictures;        /* outputs of frames, by files.c: all but a manifest and a film */
+    modalrender_output all[MODAL_RENDER_BUFFERS + 1]; /* of a folder the manifest is the last one */
+    modalrender_film film;
     int64_t bytes;   /* written so far */
     double processor; /* s of the threads that wrote files */
     int64_t blank;   /* frames in whose pictures nothing is */
@@ -178,6 +202,8 @@ struct modalrender_outputs {
 };
 
 modal_status modalrender_begin_outputs(const modalrender_request *r, modalrender_outputs *out, modal_error *err);
+/* Before the first frame: what takes a film is started. */
+modal_status modalrender_begin_film(const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out, modal_error *err);
 /* Writes n frames, the first of which is `first`, but for those before out->n_skipped: arrays[buffer] [n, height, width, components]. */
 modal_status modalrender_write(const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out, int64_t first, int64_t n,
                                float *const arrays[MODAL_RENDER_BUFFERS], modal_error *err);

@@ -65,7 +65,8 @@ static modal_status write_file(const modalrender_output *o, frame_file *to, cons
     modal_status status = MODAL_OK;
     modal_file_out file = {.file = -1};
     modal_hash *hash = NULL;
-    MODAL_TRY(modal_file_out_open_frame(&file, o->file.temporary, to->number, o->extension, err));
+    MODAL_TRY(o->extension ? modal_file_out_open_frame(&file, o->file.temporary, to->number, o->extension, err)
+                           : modal_file_out_open(&file, o->file.temporary, err));
     if (head) MODAL_TRY(modal_file_out_write(&file, head, head_bytes, err));
     MODAL_TRY(modal_file_out_write(&file, bytes, length, err));
     MODAL_TRY(modal_file_out_close(&file, err));
@@ -208,7 +209,7 @@ modal_status modalrender_files_new(modalrender_files **files, const modalrender_
     modalrender_files *w = NULL;
     *files = NULL;
     MODAL_TRY(modal_alloc_zero(&w, 1, sizeof *w, "pictures", err));
-    w->r = r, w->out = out, w->n_files = out->n - 1;
+    w->r = r, w->out = out, w->n_files = out->n_pictures;
     MODAL_TRY(modal_alloc_zero(&w->rooms, r->threads, sizeof *w->rooms, "pictures", err));
     if (pthread_mutex_init(&w->lock, NULL) != 0 || pthread_cond_init(&w->begun, NULL) != 0 || pthread_cond_init(&w->changed, NULL) != 0)
         MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "pictures: no mutex");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The frames of modalrender: the deformer's positions and normals stay on its device, where pictures are a stage (lib/render/stage.h). */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "kernels/device_held.h"
 #include "kernels/registry.h"
@@ -82,7 +83,6 @@ static int64_t held_bytes(const modalrender_input *in)
     for (int32_t i = 0; i < in->basis.n_shapes; i++) {
         const modal_surface *s = &in->basis.shapes[i].surface;
         bytes += s->n_vertices * (24 + 4 + 8 + 1) + s->n_triangles * (12 + 4) + (s->face_offsets ? 4 * s->face_offsets[s->n_vertices] : 0);
-        bytes += s->ring_offsets ? 8 * s->n_vertices + 4 * s->ring_offsets[s->n_vertices] : 0;
         bytes += s->uv ? 16 * s->n_uv + 12 * s->n_triangles : 0;
     }
     return bytes;
@@ -94,7 +94,7 @@ static modal_status make_deformer(tool *t, const drawing *d, modal_deformer **de
     const double start = tool_seconds();
     modal_deform_request request = {.back_end = d->r->back_end, .normals = d->stage.normals < 0 ? MODAL_NORMALS_NONE : d->r->normals,
                                     .stored_order = 1, .n_frames = d->in->n_all,
-                                    .taken_together = d->out->n > 1 ? d->r->threads : 1, /* files: a thread each */
+                                    .taken_together = d->out->n_pictures > 0 ? d->r->threads : 1, /* files: a thread each */
                                     .matrix = {modal_basis_tiles_read, d->in->tiles}, .plan = &d->plan};
     if (d->r->memory_limit > 0) {
         request.memory_limit = d->r->memory_limit - held_bytes(d->in);
@@ -187,6 +187,7 @@ modal_status modalrender_run(tool *t, const modalrender_request *r, modalrender_
 {
     modal_status status = MODAL_OK;
     frames_from from = {0};
+    struct stat film;
     modal_frames_times times = {0};
     drawing d = {.r = r, .in = in, .out = out};
     const modal_frame_step step = {&d, write_frames};
@@ -198,8 +199,11 @@ modal_status modalrender_run(tool *t, const modalrender_request *r, modalrender_
     const int64_t kept = out->n_kept, begin = r->buffers[MODAL_RENDER_MOTION] && kept > 0 ? kept - 1 : kept;
     out->n_skipped = kept;
     tool_progress_amount(t, (double)in->n, "frames");
+    MODAL_TRY(modalrender_begin_film(r, in, out, err));
     MODAL_TRY(modal_frames_run(&from.source, 1, &step, begin, in->n, &t->progress, &times, err));
     if (out->files) MODAL_TRY(modalrender_files_finish(out->files, err));
+    MODAL_TRY(modalrender_film_finish(&out->film, err));
+    if (r->one_file && r->streams && fstat(out->all[0].file.lock, &film) == 0) out->bytes = film.st_size;
     tool_stage(t, "submit", times.submit, -1);
     tool_stage(t, "wait for frames", times.wait, -1);
     tool_stage(t, "write", times.work, out->bytes);

@@ -11,13 +11,15 @@
 #include "formats/h5/h5_util.h"
 #include "formats/json/look.h"
 #include "lib/base/memory.h"
+#include "tools/common/endings.h"
+#include "tools/common/hdf5_stdin.h"
 #include "tools/common/mode_swing.h"
 #include "tools/common/quality.h"
 #include "tools/common/trajectory_input.h"
 #include "tools/modalrender/modalrender.h"
 
 const char *const modalrender_texture_names[MODALRENDER_TEXTURES] = {"auto", "octree", "atlas"};
-const char *const modalrender_format_names[MODALRENDER_FORMATS] = {"png", "exr", "y4m", "rgb", "null"};
+const char *const modalrender_format_names[MODALRENDER_FORMATS] = {"png", "exr", "y4m", "rgb", "null", "mp4", "gif"};
 
 /* ---- the command line ---- */
 
@@ -106,22 +108,46 @@ done:
     return status;
 }
 
+/* The name of one file says which format it is; a format that needs such a name is not for a folder or a pipe. */
+static modal_status find_format(const tool_arguments *a, modalrender_request *r, modal_error *err)
+{
+    static const char *const endings[MODALRENDER_FORMATS] = {
+        [MODALRENDER_PNG] = "png", [MODALRENDER_EXR] = "exr", [MODALRENDER_Y4M] = "y4m", [MODALRENDER_MP4] = "mp4", [MODALRENDER_GIF] = "gif"};
+    modal_status status = MODAL_OK;
+    int format;
+    MODAL_TRY(choose(a, "format", modalrender_format_names, MODALRENDER_FORMATS, &format, err));
+    const char *name = modalrender_format_names[format];
+    const int named = tool_ending_find(r->folder, endings, MODALRENDER_FORMATS);
+    if (named >= 0 && tool_count(a, "format") && named != format)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--format: OUT is a .%s, %s", endings[named], name);
+    if (named >= 0) format = named;
+    r->format = (modalrender_format)format;
+    r->one_file = named >= 0;
+    r->to_stdout = strcmp(r->folder, "-") == 0;
+    if (!r->one_file && (format == MODALRENDER_MP4 || format == MODALRENDER_GIF))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--format: %s is one file, OUT must end with .%s, %s", name, name, r->folder);
+    r->streams = format == MODALRENDER_Y4M || format == MODALRENDER_RGB || format == MODALRENDER_MP4 || format == MODALRENDER_GIF;
+    if (!r->one_file && r->streams != r->to_stdout)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, r->streams ? "--format: %s goes to standard output, OUT must be -" : "--format: %s needs a folder, OUT is -",
+                   name);
+    if (r->to_stdout && isatty(STDOUT_FILENO)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "OUT: standard output is a terminal, -");
+    if (format == MODALRENDER_MP4 && (r->width | r->height) & 1)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--size: mp4 has colours of 2 x 2 pixels, both sides must be even, %dx%d", r->width, r->height);
+done:
+    return status;
+}
+
 /* Where pictures go. */
 static modal_status read_outputs(const tool_arguments *a, modalrender_request *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    int format, any = 0;
-    MODAL_TRY(choose(a, "format", modalrender_format_names, MODALRENDER_FORMATS, &format, err));
-    r->format = (modalrender_format)format;
-    r->to_stdout = strcmp(r->folder, "-") == 0;
-    const int streams = r->format == MODALRENDER_Y4M || r->format == MODALRENDER_RGB;
-    if (streams != r->to_stdout)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, streams ? "--format: %s goes to standard output, OUT must be -" : "--format: %s needs a folder, OUT is -",
-                   modalrender_format_names[format]);
-    if (streams && isatty(STDOUT_FILENO)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "OUT: standard output is a terminal, -");
+    int any = 0;
+    MODAL_TRY(find_format(a, r, err));
+    const int no_folder = r->to_stdout || r->one_file;
     MODAL_TRY(parse_buffers(tool_value(a, "buffers"), r, err));
     for (int i = 0; i < MODAL_RENDER_BUFFERS; i++) any |= r->buffers[i];
-    if (r->to_stdout && any) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--buffers: need a folder, OUT is -");
+    if (any && (r->to_stdout || (r->one_file && r->format != MODALRENDER_EXR)))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--buffers: need a folder, OUT is %s", r->folder);
     r->deep = strcmp(tool_value(a, "bits"), "16") == 0;
     if (!r->deep && strcmp(tool_value(a, "bits"), "8") != 0) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--bits: none of 8, 16, %s", tool_value(a, "bits"));
     if (r->deep && r->format != MODALRENDER_PNG) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--bits: 16 only with --format png");
@@ -130,12 +156,12 @@ static modal_status read_outputs(const tool_arguments *a, modalrender_request *r
     if (r->exr_floats && r->format != MODALRENDER_EXR) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--exr-floats: only with --format exr");
     if (r->format == MODALRENDER_EXR) r->buffers[MODAL_RENDER_COLOUR] = r->buffers[MODAL_RENDER_DEPTH] = 1;
     MODAL_TRY(tool_number(a, "rate", 1e-3, 1e6, &r->rate, err));
-    if (r->to_stdout && r->share.n) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--share: needs a folder, OUT is -");
+    if (no_folder && r->share.n) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--share: needs a folder, OUT is %s", r->folder);
     r->resume = tool_count(a, "resume") > 0;
-    if (r->resume && r->to_stdout) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--resume: needs a folder, OUT is -");
+    if (r->resume && no_folder) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--resume: needs a folder, OUT is %s", r->folder);
     if (r->resume && r->format == MODALRENDER_NULL && !any) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--resume: nothing is written, --format null");
-    if (tool_count(a, "rate") && r->format != MODALRENDER_Y4M)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--rate: only with --format y4m, %s", tool_value(a, "rate"));
+    if (tool_count(a, "rate") && (!r->streams || r->format == MODALRENDER_RGB))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--rate: only of y4m, mp4 and gif, %s", tool_value(a, "rate"));
 done:
     return status;
 }
@@ -151,6 +177,12 @@ modal_status modalrender_read_request(tool *t, modalrender_request *r, modal_err
     r->basis_path = tool_value(a, "basis");
     r->look_path = tool_value(a, "look");
     r->any_path = tool_count(a, "any-path");
+    r->turntable = tool_count(a, "turntable");
+    static const char *const axes[] = {"y", "z"}, *const looks[] = {"json"};
+    MODAL_TRY(choose(a, "up", axes, 2, &which, err));
+    r->up_y = which == 0;
+    if (r->look_path && tool_count(a, "up") && tool_ending_find(r->look_path, looks, 1) == 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--up: the cameras of a LOOK.json have it, %s", r->look_path);
     if (r->any_path && !r->look_path) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--any-path: only with --look");
     r->camera = tool_value(a, "camera");
     if (r->camera && !r->look_path) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--camera: only with --look, which has cameras, %s", r->camera);
@@ -162,8 +194,6 @@ modal_status modalrender_read_request(tool *t, modalrender_request *r, modal_err
     if (tool_value(a, "share")) MODAL_TRY(tool_share_parse(tool_value(a, "share"), &r->share, err));
     MODAL_TRY(modalrender_read_pick(a, r, err));
     if (!r->picks) MODAL_TRY(read_outputs(a, r, err));
-    if (r->to_stdout && tool_value(a, "report") && strcmp(tool_value(a, "report"), "-") == 0)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--report: standard output already takes %s, -", r->picks ? "what --pick finds" : "the pictures");
     r->normals_name = tool_value(a, "normals");
     MODAL_TRY(choose(a, "normals", normals + 1, 2, &which, err));
     r->normals = which == 0 ? MODAL_NORMALS_RIGID : MODAL_NORMALS_DYNAMIC;
@@ -297,6 +327,20 @@ static void place_ground(const modalrender_input *in, const modal_render_bounds 
     ground->size = look->ground_size > 0.0 ? look->ground_size : (plain ? 60.0 : 10.0) * size;
 }
 
+/* What is made for z upwards, cameras and lights, for y upwards. */
+static void turn_upwards(modal_look *look)
+{
+    for (int32_t i = 0; i < look->n_cameras + look->n_lights; i++) {
+        double *const both[] = {i < look->n_cameras ? look->cameras[i].direction : look->lights[i - look->n_cameras].direction,
+                                i < look->n_cameras ? look->cameras[i].up : NULL};
+        for (int k = 0; k < 2; k++) {
+            if (!both[k]) continue;
+            const double y = both[k][1];
+            both[k][1] = both[k][2], both[k][2] = -y;
+        }
+    }
+}
+
 /* Scene and views. */
 static modal_status set_scene(modalrender_request *r, modalrender_input *in, modal_error *err)
 {
@@ -316,12 +360,14 @@ static modal_status set_scene(modalrender_request *r, modalrender_input *in, mod
                                               .ground = look->ground_material >= 0 ? &ground : NULL, .shadow_alpha = r->shadow_alpha,
                                               .creases = r->creases};
     MODAL_TRY(modal_render_scene_new(&in->scene, &scene, err));
-    in->n_views = in->camera->n_keys > 0 ? in->n : 1;
+    in->n_views = in->camera->n_keys > 0 || r->turntable ? in->n : 1;
     MODAL_TRY(modal_alloc(&in->views, in->n_views, sizeof *in->views, "views", err));
     for (int64_t i = 0; i < in->n_views; i++) {
         const double t = in->trajectory.times[in->start + i * in->step];
         modal_raster_view *v = &in->views[i];
-        *v = modal_render_view(in->camera, t, &bounds, r->width, r->height);
+        *v = r->turntable ? modal_render_turned_view(in->camera, t, (double)(in->start + i * in->step) / (double)in->trajectory.n_frames, &bounds,
+                                                    r->width, r->height)
+                          : modal_render_view(in->camera, t, &bounds, r->width, r->height);
         for (int k = 0; k < 3; k++) /* between keys, or where float32 ends */
             if (!isfinite(v->origin[k]) || !isfinite(v->x[k]) || !isfinite(v->y[k]))
                 MODAL_FAIL(err, MODAL_ERROR_INPUT, "cameras: at %g s eye and target are one point, `up` lies along the view, or it stands too far away, %s",
@@ -333,7 +379,7 @@ done:
 }
 
 /* The frames that are wanted, and of these the share. */
-static modal_status select_frames(const modalrender_request *r, modalrender_input *in, modal_error *err)
+static modal_status select_frames(tool *t, const modalrender_request *r, modalrender_input *in, modal_error *err)
 {
     modal_status status = MODAL_OK;
     if (r->picks && r->pick[2] >= in->trajectory.n_frames)
@@ -342,6 +388,14 @@ static modal_status select_frames(const modalrender_request *r, modalrender_inpu
     in->n_all = in->n;
     in->lead = 0;
     if (r->picks) in->start = r->pick[2], in->n = 1;
+    if (r->one_file && !r->streams && in->n > 1) { /* one picture: the first frame, unless some were asked for */
+        if (tool_count(&t->arguments, "frames"))
+            MODAL_FAIL(err, MODAL_ERROR_USAGE, "--frames: %s holds one frame, more need a folder OUT, %s (%" PRId64 " frames)", r->folder,
+                       tool_value(&t->arguments, "frames"), in->n);
+        tool_note(t, "%s: frame %" PRId64 " of %" PRId64 " (--frames takes another one)", r->folder, in->start, in->n);
+        in->n = in->n_all = 1;
+    }
+    if (r->turntable && in->trajectory.n_frames < 2) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--turntable: one frame does not turn, %s", r->input);
     if (r->share.n == 0) return MODAL_OK;
     if (r->share.n > in->n)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--share: there are only %" PRId64 " frames, %" PRId64 "/%" PRId64, in->n, r->share.index, r->share.n);
@@ -359,7 +413,8 @@ modal_status modalrender_read_inputs(tool *t, modalrender_request *r, modalrende
     modal_status status = MODAL_OK;
     char *kind = NULL;
     const double start = tool_seconds();
-    if (!r->from_stdin) MODAL_TRY(modal_h5_file_kind(r->input, &kind, err));
+    MODAL_TRY(tool_take_hdf5(&r->input, err));
+    MODAL_TRY(modal_h5_file_kind(r->input, &kind, err));
     r->of_basis = kind && strcmp(kind, "basis") == 0;
     if (r->of_basis && r->basis_path)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--basis: goes with a trajectory, but this is a basis, %s", r->input);
@@ -367,17 +422,18 @@ modal_status modalrender_read_inputs(tool *t, modalrender_request *r, modalrende
     if (kind && (strcmp(kind, "snapshots") == 0 || strcmp(kind, "sequence") == 0)) {
         MODAL_TRY(modalrender_read_given(t, r, in, kind, err));
     } else {
-        if (!r->of_basis) MODAL_TRY(tool_read_trajectory(r->input, r->memory_limit, &in->trajectory, in->trajectory_hash, err));
+        if (!r->of_basis) MODAL_TRY(tool_read_trajectory(r->input, &in->trajectory, in->trajectory_hash, err));
         MODAL_TRY(read_basis(r, in, err));
     }
     MODAL_TRY(tool_creases_check(t, r->creases, &in->basis, in->basis_path ? in->basis_path : r->input, err));
-    MODAL_TRY(select_frames(r, in, err));
+    MODAL_TRY(select_frames(t, r, in, err));
     if (r->look_path) {
         MODAL_TRY(tool_look_read(r->look_path, NULL, r->any_path, &in->look, NULL, err));
         MODAL_TRY(tool_look_uv(&in->look, r->look_path, &in->basis, err));
     } else {
         MODAL_TRY(plain_look(&in->look.look, err));
     }
+    if (r->up_y) turn_upwards(&in->look.look);
     MODAL_TRY(find_camera(r, in, err));
     status = modal_look_check_basis(&in->look.look, &in->basis, err);
     if (status == MODAL_OK) status = modalrender_read_images(t, r, in, err);

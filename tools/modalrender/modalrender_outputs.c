@@ -10,8 +10,10 @@
 #include "formats/sequences/manifest.h"
 #include "lib/base/cores.h"
 #include "lib/base/memory.h"
+#include "tools/common/ffmpeg.h"
 #include "tools/common/files.h"
 #include "tools/common/folder_files.h"
+#include "tools/common/pipes.h"
 #include "tools/modalrender/modalrender.h"
 
 static modal_status add_output(const modalrender_request *r, modalrender_outputs *out, int buffer, const char *name, const char *kind,
@@ -20,9 +22,10 @@ static modal_status add_output(const modalrender_request *r, modalrender_outputs
     modal_status status = MODAL_OK;
     modalrender_output *o = &out->all[out->n++];
     const int64_t length = (int64_t)strlen(r->folder) + (int64_t)strlen(name) + 2;
+    if (r->one_file) extension = NULL;
     o->name = name, o->kind = kind, o->extension = extension, o->buffer = buffer;
     MODAL_TRY(modal_alloc(&o->path, length, 1, "name", err));
-    snprintf(o->path, (size_t)length, "%s/%s", r->folder, name);
+    snprintf(o->path, (size_t)length, r->one_file ? "%s" : "%s/%s", r->folder, name);
     MODAL_TRY(tool_files_write(o->path, extension ? TOOL_FILES_FOLDER : TOOL_FILES_ONE, NULL, &o->file, err));
 done:
     return status;
@@ -35,6 +38,14 @@ modal_status modalrender_begin_outputs(const modalrender_request *r, modalrender
     if (r->format == MODALRENDER_EXR) MODAL_TRY(add_output(r, out, MODAL_RENDER_COLOUR, "exr", "exr", "exr", err));
     for (int i = MODAL_RENDER_COLOUR; r->format != MODALRENDER_EXR && i < MODAL_RENDER_BUFFERS; i++)
         if (r->buffers[i]) MODAL_TRY(add_output(r, out, i, modal_render_arrays[i].name, "npy", "npy", err));
+    out->n_pictures = out->n;
+    if (r->one_file) {
+        if (r->streams) MODAL_TRY(add_output(r, out, -1, modalrender_format_names[r->format], "film", NULL, err));
+        if (r->streams && r->format != MODALRENDER_Y4M) MODAL_TRY(tool_find_ffmpeg(&out->film.program, err));
+        MODAL_TRY(tool_output_begin(&out->all[0].file, out->all[0].path, r->force, err));
+        if (!r->streams) MODAL_TRY(modalrender_files_new(&out->files, r, out, err));
+        goto done;
+    }
     if (out->n == 0) return MODAL_OK;
     out->folder = r->folder;
     MODAL_TRY(add_output(r, out, -1, "manifest.json", "manifest", NULL, err));
@@ -98,6 +109,20 @@ static void rate_of(const modalrender_request *r, const modalrender_input *in, i
     rate[0] = (int64_t)llround(fps * (double)rate[1]);
 }
 
+modal_status modalrender_begin_film(const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out, modal_error *err)
+{
+    int64_t rate[2];
+    if (!r->one_file || !r->streams) return MODAL_OK;
+    rate_of(r, in, rate);
+    return modalrender_film_start(&out->film, r, rate, &out->all[0].file, err);
+}
+
+static modal_status put_stream(const modalrender_request *r, modalrender_outputs *out, const void *bytes, int64_t length, modal_error *err)
+{
+    out->bytes += length;
+    return r->to_stdout ? tool_write_stdout(bytes, (size_t)length, err) : modalrender_film_write(&out->film, bytes, length, err);
+}
+
 static modal_status write_stream(const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out, int64_t frame,
                                  const uint8_t *picture, modal_error *err)
 {
@@ -107,7 +132,7 @@ static modal_status write_stream(const modalrender_request *r, const modalrender
     int64_t rate[2];
     if (!out->stream) MODAL_TRY(modal_alloc(&out->stream, 3 * pixels, 1, "frame", err));
     uint8_t *const bytes = out->stream;
-    if (r->format == MODALRENDER_RGB) {
+    if (r->format == MODALRENDER_RGB || r->format == MODALRENDER_GIF) {
         for (int64_t i = 0; i < pixels; i++) memcpy(bytes + 3 * i, picture + 4 * i, 3);
     } else {
         rate_of(r, in, rate);
@@ -118,9 +143,8 @@ static modal_status write_stream(const modalrender_request *r, const modalrender
             snprintf(head, sizeof head, "FRAME\n");
         to_planes(picture, pixels, r->threads, bytes);
     }
-    MODAL_TRY(tool_write_stdout(head, strlen(head), err));
-    MODAL_TRY(tool_write_stdout(bytes, (size_t)(3 * pixels), err));
-    out->bytes += 3 * pixels + (int64_t)strlen(head);
+    MODAL_TRY(put_stream(r, out, head, (int64_t)strlen(head), err));
+    MODAL_TRY(put_stream(r, out, bytes, 3 * pixels, err));
 done:
     return status;
 }
@@ -137,9 +161,9 @@ modal_status modalrender_write(const modalrender_request *r, const modalrender_i
     const uint8_t *pictures = (const uint8_t *)arrays[r->deep ? MODAL_RENDER_DEEP : MODAL_RENDER_PICTURE];
     const int64_t skip = first < out->n_skipped ? (n < out->n_skipped - first ? n : out->n_skipped - first) : 0;
     for (int64_t f = skip; f < n; f++) out->blank += shows_nothing(pictures + f * pixels * bytes, bytes, r->width, r->height);
-    for (int64_t f = 0; r->to_stdout && f < n; f++)
+    for (int64_t f = 0; r->streams && f < n; f++)
         MODAL_TRY(write_stream(r, in, out, first + f, (const uint8_t *)(arrays[MODAL_RENDER_PICTURE] + f * pixels), err));
-    if (out->n > 0 && skip < n) MODAL_TRY(modalrender_files_write(out->files, in->number + first, skip, n, arrays, err));
+    if (out->n_pictures > 0 && skip < n) MODAL_TRY(modalrender_files_write(out->files, in->number + first, skip, n, arrays, err));
 done:
     return status;
 }
@@ -160,15 +184,15 @@ static modal_status write_manifest(const tool *t, const modalrender_request *r, 
         outputs[i] = (tool_folder_output){out->all[i].name, out->all[i].kind, out->all[i].extension, out->all[i].file.temporary, in->number + in->lead};
         fields[i] = out->all[i].buffer == MODAL_RENDER_DEEP ? "picture" : modal_render_arrays[out->all[i].buffer].name;
     }
-    modal_manifest m = {.tool = t->program->name, .version = tool_version(), .arguments = t->command_line, .trajectory = r->input,
-                        .trajectory_hash = in->trajectory_hash, .basis = in->basis_path, .basis_hash = in->basis.hash,
+    modal_manifest m = {.tool = t->program->name, .version = tool_version(), .arguments = t->command_line, .trajectory = tool_pipe_shown(r->input),
+                        .trajectory_hash = in->trajectory_hash, .basis = in->basis_path ? tool_pipe_shown(in->basis_path) : NULL, .basis_hash = in->basis.hash,
                         .back_end = back_end, .device = device, .frame_start = in->start + in->lead * in->step,
                         .frame_step = in->step, .n_frames = in->n - in->lead,
                         .first_time = in->trajectory.times[in->start + in->lead * in->step],
                         .last_time = in->trajectory.times[in->start + (in->n - 1) * in->step], .n_points = in->scene.n_points,
                         .n_triangles = in->scene.n_triangles - (in->scene.has_ground ? 2 : 0), .order = "stored", .normals = r->normals_name,
                         .n_fields = n, .fields = fields};
-    if (in->given) m.input = r->input, m.input_hash = in->trajectory_hash;
+    if (in->given) m.input = tool_pipe_shown(r->input), m.input_hash = in->trajectory_hash;
     MODAL_TRY(tool_folder_files(outputs, n, in->n - in->lead, &files, &names, &m.n_files, &bytes, err));
     m.files = files;
     MODAL_TRY(modal_manifest_write(out->all[n].file.temporary, &m, err));
@@ -184,6 +208,7 @@ modal_status modalrender_commit_outputs(const tool *t, const modalrender_request
     modal_status status = MODAL_OK;
     tool_output *all[MODAL_RENDER_BUFFERS + 1];
     if (out->n == 0) return MODAL_OK;
+    if (r->one_file) return tool_output_complete(&out->all[0].file, err);
     modalrender_output *last = &out->all[out->n - 1];
     if (!last->file.temporary) MODAL_TRY(tool_output_begin(&last->file, last->path, r->force, err));
     MODAL_TRY(write_manifest(t, r, in, out, back_end, device, err));
@@ -198,6 +223,7 @@ done:
 void modalrender_end_outputs(tool *t, const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out, modal_error *err)
 {
     out->files = modalrender_files_delete(out->files);
+    modalrender_film_end(&out->film);
     for (int i = 0; i < out->n; i++) tool_output_name_error(&out->all[i].file, err);
     modalrender_journal_end(t, r, in, out);
     for (int i = 0; i < out->n; i++) {

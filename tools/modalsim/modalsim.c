@@ -3,6 +3,7 @@
 
 #include "formats/h5/h5_util.h"
 #include "lib/base/memory.h"
+#include "tools/common/hdf5_stdin.h"
 #include "tools/common/parts.h"
 #include "tools/modalsim/modalsim.h"
 
@@ -93,15 +94,17 @@ static const tool_program program = {
     .options = options,
     .least_operands = 2,
     .most_operands = 2,
-    .input_traits = TOOL_READS,
+    .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 2,
     .output_traits = TOOL_WRITES | TOOL_PIPE,
+    .endings = "h5 csv",
     .notes =
         "Each mode is a damped oscillator, q'' + 2 zeta omega q' + omega^2 q = f(t), solved exactly for\n"
         "loads that are linear between their breakpoints: there is no time-step error, and the frame\n"
         "rate does not change the motion. Vectors and points are in world axes; an object at an angle\n"
         "gets them turned into its own. Under a base acceleration the motion is relative to the\n"
-        "support. TRAJ may be -, standard output. Without loads, --initial, --static and --scene each\n"
+        "support. A TRAJ that is written to a pipe, or made of a BASIS that came from one, carries BASIS.\n"
+        "Without loads, --initial, --static and --scene each\n"
         "object is let go out of its lowest mode: --amplitude of its size, by default 10% or as much less\n"
         "as makes the motion sound; for two seconds or twenty periods, whichever is shorter.",
     .examples = "modalsim fork.h5 plucked.h5\n"
@@ -132,7 +135,8 @@ int main(int argc, char **argv)
 
     MODAL_TRY(modalsim_read_request(&t, &r, &err));
     MODAL_TRY(tool_use_parts(&t, &err));
-    if (!r.to_stdout) MODAL_TRY(tool_output_begin(&output, r.trajectory_path, r.force, &err));
+    MODAL_TRY(tool_output_begin(&output, r.trajectory_path, r.force, &err));
+    MODAL_TRY(tool_take_hdf5(&r.basis_path, &err));
     status = r.rebase_path    ? modalsim_rebase(&t, &r, &output, &err)
              : r.project_path ? modalsim_project(&t, &r, &output, &err)
                               : modalsim_scene(&t, &r, &output, &err);

@@ -160,6 +160,9 @@ typedef struct modalsim_writer {
 /* What a frame has beside time and q, added. */
 enum { MODALSIM_POSES = 1, MODALSIM_ENERGY = 2, MODALSIM_QUALITY = 4 };
 
+/* In a pipe, or where the basis came from one, the trajectory carries the file of its basis: head->basis_bytes. */
+modal_status modalsim_carry_basis(const modalsim_request *r, const modal_basis *basis, modal_trajectory *head, modal_error *err);
+
 /* MODAL_ERROR_SYSTEM or _MEMORY before the first byte where disk or memory have no room for all of it and the
  * checkpoint. Opens it, linked to the basis and signed: the basis's steps, then this one, whose inputs are the basis and
  * `n_files` more files. */

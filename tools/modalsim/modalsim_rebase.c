@@ -115,7 +115,7 @@ modal_status modalsim_rebase(tool *t, const modalsim_request *r, tool_output *ou
     int64_t *offsets = NULL, used = 0, used_before = 0;
     double start = tool_seconds(), worst = 0;
     int32_t worst_object = 0;
-    MODAL_TRY(tool_read_trajectory(r->rebase_path, r->memory_limit, &j.old, NULL, err));
+    MODAL_TRY(tool_read_trajectory(r->rebase_path, &j.old, NULL, err));
     MODAL_TRY(tool_find_basis(r->old_basis_path, r->rebase_path, &j.old, &j.old_path, err));
     MODAL_TRY(modal_basis_read_chosen(j.old_path, choose_parts, NULL, r->memory_limit, &used_before, &j.from, err));
     if (modal_trajectory_check_basis(&j.old, &j.from, err) != MODAL_OK) {

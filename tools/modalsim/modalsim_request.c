@@ -172,7 +172,7 @@ modal_status modalsim_read_request(const tool *t, modalsim_request *r, modal_err
 {
     modal_status status = MODAL_OK;
     const tool_arguments *a = &t->arguments;
-    const char *report = tool_value(a, "report"), *gravity = tool_value(a, "gravity");
+    const char *gravity = tool_value(a, "gravity");
     r->basis_path = a->operands[0];
     r->trajectory_path = a->operands[1];
     r->base_path = tool_value(a, "base-acceleration");
@@ -213,10 +213,6 @@ modal_status modalsim_read_request(const tool *t, modalsim_request *r, modal_err
                        "--impulse: would change nothing, the last frame is at %g s, %s", r->last_time,
                        r->impulses[i].text);
     }
-    if (r->to_stdout && report && strcmp(report, "-") == 0)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--report: standard output already takes the trajectory, -");
-    if (r->to_stdout && isatty(STDOUT_FILENO))
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "TRAJ: standard output is a terminal, -");
 done:
     return status;
 }

@@ -9,18 +9,12 @@
 #include "tools/common/quality.h"
 #include "tools/modalsim/modalsim.h"
 
-typedef struct table {
-    const modalsim_request *r;
-    modal_file_out out;
-} table;
-
-static modal_status put(table *to, const char *text, const char *end, modal_error *err)
+static modal_status put(modal_file_out *to, const char *text, const char *end, modal_error *err)
 {
-    return to->r->to_stdout ? tool_write_stdout(text, (size_t)(end - text), err)
-                            : modal_file_out_write(&to->out, text, end - text, err);
+    return modal_file_out_write(to, text, end - text, err);
 }
 
-static modal_status put_head(table *to, const modal_scene *scene, const modal_basis *basis, modal_error *err)
+static modal_status put_head(modal_file_out *to, const modal_scene *scene, const modal_basis *basis, modal_error *err)
 {
     modal_status status = MODAL_OK;
     char text[128];
@@ -135,7 +129,7 @@ modal_status modalsim_response(tool *t, const modalsim_request *r, const modal_s
 {
     modal_status status = MODAL_OK;
     static const char *const moving[] = {"backend", "checkpoint", "restart", "keep-partial", "velocities"};
-    table to = {r, {.file = -1}};
+    modal_file_out to = {.file = -1};
     modal_response *response = NULL;
     double *values = NULL, *frequencies = NULL;
     int64_t points = 0;
@@ -155,7 +149,7 @@ modal_status modalsim_response(tool *t, const modalsim_request *r, const modal_s
     judged.missing = r->quality == MODALSIM_QUALITY_STEPS ? MODAL_MISSING_LOADS : modal_response_missing(response);
     MODAL_TRY(modal_alloc(&values, 2 * n, sizeof(double), "table", err));
     MODAL_TRY(modal_alloc(&row, (2 * n + 1) * (MODAL_NUMBER_TEXT + 1), 1, "table", err));
-    if (!r->to_stdout) MODAL_TRY(modal_file_out_open(&to.out, output->temporary, err));
+    MODAL_TRY(modal_file_out_open(&to, output->temporary, err));
     MODAL_TRY(put_head(&to, scene, basis, err));
     for (int64_t i = 0; i < points; i++) {
         const double f = frequencies[i];
@@ -171,10 +165,8 @@ modal_status modalsim_response(tool *t, const modalsim_request *r, const modal_s
         MODAL_TRY(put(&to, row, end, err));
         MODAL_TRY(modal_progress_report(&t->progress, "response", (double)i / (double)points, err));
     }
-    if (!r->to_stdout) {
-        MODAL_TRY(modal_file_out_close(&to.out, err));
-        MODAL_TRY(tool_output_complete(output, err));
-    }
+    MODAL_TRY(modal_file_out_close(&to, err));
+    MODAL_TRY(tool_output_complete(output, err));
     json_object_set_new(t->report, "points", json_integer(points));
     tool_note(t, "%lld frequencies, %lld of them around natural ones, %lld amplitudes and phases each", (long long)points,
               (long long)(points - scene->response.n_points), (long long)n);
@@ -184,7 +176,7 @@ modal_status modalsim_response(tool *t, const modalsim_request *r, const modal_s
 named:
     modal_error_context(err, "%s", r->scene_path);
 done:
-    modal_file_out_free(&to.out);
+    modal_file_out_free(&to);
     modal_response_delete(response);
     modal_free(&values);
     modal_free(&frequencies);

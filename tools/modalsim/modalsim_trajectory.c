@@ -11,6 +11,7 @@
 #include "lib/base/memory.h"
 #include "tools/common/commit.h"
 #include "tools/common/memory.h"
+#include "tools/common/pipes.h"
 #include "tools/common/quality.h"
 #include "tools/modalsim/modalsim.h"
 
@@ -23,7 +24,7 @@ static modal_status link_to_basis(const modalsim_request *r, char **link, modal_
     char *basis_folder = NULL, *trajectory_folder = NULL; /* of realpath: free */
     char *between = NULL;
     if (r->to_stdout || r->basis_path[0] == '/') {
-        status = modal_copy_text(link, r->basis_path, SIZE_MAX, err);
+        status = modal_copy_text(link, tool_pipe_shown(r->basis_path), SIZE_MAX, err);
         goto done;
     }
     MODAL_TRY(modal_copy_text(&basis_copy, r->basis_path, SIZE_MAX, err));
@@ -66,7 +67,7 @@ static modal_status sign(modalsim_writer *w, const modal_basis *basis, int n_fil
     for (int i = 0; i < n_files; i++) length += (int64_t)strlen(files[i]);
     MODAL_TRY(link_to_basis(r, &trajectory->basis_path, err));
     MODAL_TRY(modal_alloc(&inputs, length, 1, "provenance", err));
-    int used = snprintf(inputs, (size_t)length, "%s  %s", basis->hash, r->basis_path);
+    int used = snprintf(inputs, (size_t)length, "%s  %s", basis->hash, tool_pipe_shown(r->basis_path));
     for (int i = 0; i < n_files; i++) {
         MODAL_TRY(modal_hash_file(files[i], hash, err));
         used += snprintf(inputs + used, (size_t)(length - used), "\n%s  %s", hash, files[i]);
@@ -95,10 +96,11 @@ static modal_status check_room(const modalsim_writer *w, modal_error *err)
     const double kept = r->checkpoint_path ? rows + 2 * state : 0;
     if (r->to_stdout) {
         const double most = r->memory_limit > 0 ? (double)r->memory_limit : tool_available_memory("");
-        if (most > 0 && 2 * rows > most)
+        const double wanted = 2 * (rows + (double)w->head.n_basis_bytes);
+        if (most > 0 && wanted > most)
             MODAL_FAIL(err, MODAL_ERROR_MEMORY,
-                       "%s: standard output needs all frames in memory, twice, %.0f bytes of %.0f; a file does not",
-                       r->memory_limit > 0 ? "--memory-limit" : "memory", 2 * rows, most);
+                       "%s: standard output needs all frames and the basis in memory, twice, %.0f bytes of %.0f; a file does not",
+                       r->memory_limit > 0 ? "--memory-limit" : "memory", wanted, most);
     }
     MODAL_TRY(tool_output_check_room(r->to_stdout ? NULL : r->trajectory_path, rows, r->checkpoint_path, kept, err));
 done:
@@ -131,13 +133,14 @@ modal_status modalsim_writer_begin(modalsim_writer *w, const modal_basis *basis,
     MODAL_TRY(modal_alloc(&head->mode_offsets, (int64_t)basis->n_objects + 1, sizeof(int64_t), "mode offsets",
                           err));
     modal_basis_mode_offsets(basis, head->mode_offsets);
+    MODAL_TRY(modalsim_carry_basis(w->r, basis, head, err));
     MODAL_TRY(sign(w, basis, n_files, files, back_end, err));
     head->poses = arrays & MODALSIM_POSES ? &there : NULL;
     head->energy = arrays & MODALSIM_ENERGY ? &there : NULL;
     head->quality = arrays & MODALSIM_QUALITY ? &some : NULL;
     head->q_velocities = w->r->velocities ? &there : NULL;
     MODAL_TRY(check_room(w, err));
-    status = modal_trajectory_out_open(&w->out, w->r->to_stdout ? NULL : w->output->temporary, head, err);
+    status = modal_trajectory_out_open(&w->out, w->output->temporary, head, err);
 done:
     return status;
 }
@@ -167,8 +170,8 @@ static modal_status write_anew(modalsim_writer *w, modal_error *err)
     modal_trajectory_out *all = w->out;
     w->out = NULL;
     w->head.n_frames = modal_trajectory_out_count(all);
-    if (!w->r->to_stdout) MODAL_TRY(tool_output_anew(w->output, err));
-    MODAL_TRY(modal_trajectory_out_open(&w->out, w->r->to_stdout ? NULL : w->output->temporary, &w->head, err));
+    MODAL_TRY(tool_output_anew(w->output, err));
+    MODAL_TRY(modal_trajectory_out_open(&w->out, w->output->temporary, &w->head, err));
     MODAL_TRY(modal_trajectory_out_read(all, 0, w->head.n_frames, copy_rows, w, err));
 done:
     modal_trajectory_out_abandon(&all);
@@ -178,8 +181,6 @@ done:
 modal_status modalsim_writer_end(modalsim_writer *w, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    void *bytes = NULL;
-    size_t length = 0;
     const double start = tool_seconds();
     const int64_t total = w->head.mode_offsets[w->head.n_objects];
     if (modal_trajectory_out_count(w->out) < w->head.n_frames) MODAL_TRY(write_anew(w, err));
@@ -191,18 +192,12 @@ modal_status modalsim_writer_end(modalsim_writer *w, modal_error *err)
     modal_quality_judgement quality = *modal_trajectory_out_quality(w->out);
     quality.assumed_material = modal_provenance_assumed(w->head.provenance, w->head.n_provenance);
     json_object_set_new(w->t->report, "quality", tool_quality_json(&quality));
-    if (w->r->to_stdout) {
-        MODAL_TRY(modal_trajectory_out_close(&w->out, &bytes, &length, err));
-        MODAL_TRY(tool_write_stdout(bytes, length, err));
-    } else {
-        MODAL_TRY(modal_trajectory_out_close(&w->out, NULL, NULL, err));
-        MODAL_TRY(tool_output_complete(w->output, err));
-    }
+    MODAL_TRY(modal_trajectory_out_close(&w->out, NULL, NULL, err));
+    MODAL_TRY(tool_output_complete(w->output, err));
     tool_stage(w->t, "write", tool_seconds() - start, w->head.n_frames * total * (int64_t)sizeof(double));
     tool_quality_say(w->t, &quality);
     if (w->r->require_sound) MODAL_TRY(tool_require_sound(&quality, w->r->trajectory_path, err));
 done:
-    modal_free(&bytes);
     return status;
 }
 

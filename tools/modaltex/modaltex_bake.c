@@ -50,6 +50,7 @@ const tool_program modaltex_bake_program = {
     .input_traits = TOOL_READS,
     .output = 4,
     .output_traits = TOOL_WRITES,
+    .endings = "png",
     .notes = "Every texel that bilinear filtering of the surface reads gets the texture's value at the nearest point. Beside OUT.png stands\n"
              "OUT.look.json, which --look of modaldeform, modalrender and modalview takes. A SURFACE without texture coordinates gets charts, and\n"
              "OUT.obj is the surface with them.",

@@ -12,6 +12,7 @@
 #include "lib/octree/mipmaps.h"
 #include "tools/common/commit.h"
 #include "tools/common/inputs.h"
+#include "tools/common/pipes.h"
 #include "tools/modaltex/modaltex.h"
 #include "tools/modaltex/modaltex_surface.h"
 
@@ -36,9 +37,10 @@ const tool_program modaltex_build_program = {
     .options = options,
     .least_operands = 3,
     .most_operands = 3,
-    .input_traits = TOOL_READS,
+    .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 3,
-    .output_traits = TOOL_WRITES,
+    .output_traits = TOOL_WRITES | TOOL_PIPE,
+    .endings = "h5",
     .notes = "SURFACE is an .obj, .ply, .stl, .off or .vtk of polygons; of a BASIS the surface at rest is taken. Values are white, or 0;\n"
              "modaltex paint changes them. formats/octree.md says what is in TEX.",
     .examples = "modaltex build bunny.ply bunny_tex.h5 --resolution 512\nmodaltex build basis.h5 wetness.h5 --channels float",
@@ -134,6 +136,7 @@ int modaltex_build(int argc, char **argv)
     MODAL_TRY(tool_threads(&t, &threads, &err));
     omp_set_num_threads(threads);
     MODAL_TRY(tool_output_begin(&output, to, tool_count(&t.arguments, "force") > 0, &err));
+    MODAL_TRY(tool_pipe_take(&from, &err));
     double start = tool_seconds();
     MODAL_TRY(modaltex_surface_read(from, shape, &surface, &err));
     tool_stage(&t, "read", tool_seconds() - start, -1);

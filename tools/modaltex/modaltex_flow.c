@@ -46,6 +46,7 @@ const tool_program modaltex_flow_program = {
     .input_traits = TOOL_READS,
     .output = 4,
     .output_traits = TOOL_WRITES,
+    .endings = "",
     .notes = "TEX is a texture around the object's surface at rest (modaltex build; best with --neighbours). OUT is a folder, made if absent:\n"
              "sequence.vtkhdf and sequence.xdmf with wetness (liquid and what was taken up) and dirt at the vertices, kg/m^2 of the\n"
              "surface at rest, and manifest.json. Liquid gathers where nothing is downhill, also at the rim of an open surface.",

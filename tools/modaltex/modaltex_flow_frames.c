@@ -10,6 +10,7 @@
 #include "tools/common/commit.h"
 #include "tools/common/files.h"
 #include "tools/common/folder_files.h"
+#include "tools/common/pipes.h"
 #include "tools/modaltex/modaltex_flow.h"
 
 static const char *const names[MODALTEX_FLOW_OUTPUTS] = {"sequence.vtkhdf", "sequence.xdmf", "manifest.json"};
@@ -241,7 +242,7 @@ static modal_status commit(running *w, const modal_sequence_info *info, modal_er
     const char *fields[3];
     for (int i = 0; i < info->arrays.n; i++) fields[i] = info->arrays.all[i].name;
     modal_manifest manifest = {.tool = "modaltex", .version = tool_version(), .arguments = w->t->command_line, .trajectory = w->r->trajectory,
-                               .trajectory_hash = in->trajectory_hash, .basis = in->basis_path, .basis_hash = in->basis.hash,
+                               .trajectory_hash = in->trajectory_hash, .basis = tool_pipe_shown(in->basis_path), .basis_hash = in->basis.hash,
                                .back_end = w->r->device.name, .device = w->r->device.hardware, .frame_start = in->start, .frame_step = in->step,
                                .n_frames = in->n, .first_time = in->times[0], .last_time = in->times[in->n - 1], .n_points = in->n_points,
                                .n_triangles = in->n_triangles, .order = "user", .normals = "none", .n_fields = info->arrays.n, .fields = fields};

@@ -30,7 +30,7 @@ static modal_status read_motion(const modaltex_flow_request *r, modaltex_flow_in
 {
     modal_status status = MODAL_OK;
     modal_trajectory *q = &in->trajectory;
-    MODAL_TRY(tool_read_trajectory(r->trajectory, 0, q, in->trajectory_hash, err));
+    MODAL_TRY(tool_read_trajectory(r->trajectory, q, in->trajectory_hash, err));
     MODAL_TRY(tool_find_basis(r->basis, r->trajectory, q, &in->basis_path, err));
     MODAL_TRY(modal_basis_read(in->basis_path, MODAL_BASIS_DEFORM, &in->basis, err));
     status = modal_trajectory_check_basis(q, &in->basis, err);

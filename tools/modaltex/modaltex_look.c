@@ -32,6 +32,7 @@ const tool_program modaltex_look_program = {
     .input_traits = TOOL_READS,
     .output = 3,
     .output_traits = TOOL_WRITES,
+    .endings = "json",
     .notes = "Names of images are seen from the folder of LOOK, which must be that of the .mtl or one above it.",
     .examples = "modaltex look tree.obj tree.json",
 };
@@ -112,6 +113,8 @@ int modaltex_look(int argc, char **argv)
     MODAL_TRY(tool_output_begin(&output, to, force, &err));
     MODAL_TRY(folder_of(to, &folder, &err));
     MODAL_TRY(tool_look_read(model, folder, tool_count(&t.arguments, "any-path"), &look, &surface, &err));
+    if (look.n_packs > 0 && !look.packs[0].name)
+        MODAL_FAIL(&err, MODAL_ERROR_USAGE, "%s: its images are packed; a look names one of them by FILE.h5/IMAGE (formats/look.md)", model);
     if (runs && surface.n_triangles == 0) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--runs: needs an .obj, %s", model);
     if (runs) MODAL_TRY(add_runs(&surface, &look.look, &err));
     text = modal_look_text(&look.look);

@@ -28,6 +28,7 @@ const tool_program modaltex_pack_program = {
     .input_traits = TOOL_READS,
     .output = 3,
     .output_traits = TOOL_WRITES,
+    .endings = "h5",
     .notes = "formats/textures.md says what is in OUT. Equal images and looks give equal bytes for every number of threads.",
     .examples = "modaltex pack tree.json tree_textures.h5",
 };

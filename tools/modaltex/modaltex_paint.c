@@ -2,6 +2,7 @@
 /* modaltex paint: layers onto an octree texture. */
 #include <math.h>
 #include <omp.h>
+#include <string.h>
 
 #include "formats/json/layers.h"
 #include "formats/octree/octree_h5.h"
@@ -11,6 +12,7 @@
 #include "lib/octree/mipmaps.h"
 #include "lib/octree/paint.h"
 #include "tools/common/commit.h"
+#include "tools/common/hdf5_stdin.h"
 #include "tools/common/inputs.h"
 #include "tools/modaltex/modaltex.h"
 #include "tools/modaltex/modaltex_layers.h"
@@ -35,9 +37,10 @@ const tool_program modaltex_paint_program = {
     .options = options,
     .least_operands = 3,
     .most_operands = 4,
-    .input_traits = TOOL_READS,
+    .input_traits = TOOL_READS | TOOL_PIPE,
     .output = -1,
-    .output_traits = TOOL_WRITES,
+    .output_traits = TOOL_WRITES | TOOL_PIPE,
+    .endings = "h5",
     .notes = "formats/layers.md says what is in LAYERS: colours of a scan's vertices, images by uv or along the axes, marble, wood, noise,\n"
              "checkers, strokes of a brush, normals, a field of a sequence. OUT is TEX with the layers over it.",
     .examples = "modaltex paint bunny_tex.h5 marble.json bunny_marble.h5\n"
@@ -152,11 +155,14 @@ int modaltex_paint(int argc, char **argv)
     inputs in = {.texture = a->operands[1], .layers = n == 4 ? a->operands[2] : NULL, .surface = tool_value(a, "surface"),
                  .normals = tool_value(a, "normals")};
 
+    if (in.layers && strcmp(in.layers, "-") == 0)
+        MODAL_FAIL(&err, MODAL_ERROR_USAGE, "LAYERS.json: needs a name, cannot be standard input, -");
     if (!in.layers && !in.normals) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "LAYERS.json or --normals is needed, both absent");
     MODAL_TRY(tool_integer(a, "shape", 0, INT32_MAX, &shape, &err));
     MODAL_TRY(tool_threads(&t, &threads, &err));
     omp_set_num_threads(threads);
     MODAL_TRY(tool_output_begin(&output, to, tool_count(&t.arguments, "force") > 0, &err));
+    MODAL_TRY(tool_take_hdf5(&in.texture, &err));
     MODAL_TRY(modal_octree_read(in.texture, &file, &err));
     MODAL_TRY(tool_add_input(in.texture, &in.names, &in.used, &in.room, &err));
     if (in.layers) {

@@ -38,6 +38,7 @@ const tool_program modaltex_sample_program = {
     .input_traits = TOOL_READS,
     .output = 4,
     .output_traits = TOOL_WRITES,
+    .endings = "ply csv",
     .notes = "OUT is the mesh with red, green, blue, alpha, or value, or value_x, value_y, value_z at its vertices; a .csv has the vertices only, a\n"
              "row each. It may be a finer mesh than the texture was built around, in the same coordinates. POINTS has x,y,z in m, a point a\n"
              "row. Vertices and points outside of the texture are counted.",

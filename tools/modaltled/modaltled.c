@@ -7,6 +7,7 @@
 #include "formats/h5/h5_util.h"
 #include "tools/common/commit.h"
 #include "tools/common/files.h"
+#include "tools/common/pipes.h"
 #include "tools/common/quality.h"
 #include "tools/modaltled/modaltled.h"
 
@@ -47,9 +48,10 @@ static const tool_program program = {
     .options = options,
     .least_operands = 2,
     .most_operands = 2,
-    .input_traits = TOOL_READS,
+    .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 2,
-    .output_traits = TOOL_WRITES,
+    .output_traits = TOOL_WRITES | TOOL_PIPE,
+    .endings = "h5",
     .notes = "MESH is one of formats/meshes.md, of tetrahedra of 4 nodes and hexahedra of 8. SNAPSHOTS.h5\n"
              "(formats/snapshots.md) has the displacements of all nodes at every frame; modalpack --snapshots\n"
              "makes a basis of it.",
@@ -151,6 +153,7 @@ int main(int argc, char **argv)
     MODAL_TRY(tool_output_begin(&outputs.snapshots, r.snapshots_path, r.force, &err));
     if (r.checkpoint_path) MODAL_TRY(tool_output_begin(&outputs.checkpoint, r.checkpoint_path, r.force, &err));
     if (r.probes_path) MODAL_TRY(tool_output_begin(&outputs.probes, r.probes_path, r.force, &err));
+    MODAL_TRY(tool_pipe_take(&r.input.mesh_path, &err));
     MODAL_TRY(modaltled_read(&t, &r, &c, &err));
     MODAL_TRY(check_fields(&r, &c, &err));
     MODAL_TRY(modaltled_plan(&t, &r, &c, &err));

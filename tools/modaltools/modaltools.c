@@ -37,13 +37,13 @@ static const tool_program program = {
     .name = "modaltools",
     .summary = "the tools of the family by one name, and the whole chain in one command",
     .usage = "TOOL ...      (quick, mesh, pack, place, sim, tled, deform, curv, render, view, tex, info, bench)\n"
-             "quick [options] SURFACE|GEOMETRY|MESH PAGE.html|OUT",
+             "quick [options] SURFACE|GEOMETRY|MESH PAGE.html|FILM.mp4|FILE.glb|OUT",
     .words = "quick mesh pack place sim tled deform curv render view tex info bench",
     .options = modaltools_options,
     .least_operands = 1,
     .most_operands = 1,
     .notes = "modaltools pack ... is modalpack ..., and so on; without arguments it lists the family. The options\n"
-             "are those of modaltools quick, which prints the commands that it runs. A stage that fails ends the\n"
+             "are those of modaltools quick, which prints with -v the commands that it runs. A stage that fails ends the\n"
              "run with its exit code.",
     .examples = "modaltools quick bunny.obj bunny.html\n"
                 "modaltools quick bracket.step bracket.html --material steel --modes --up z\n"

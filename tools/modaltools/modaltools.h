@@ -31,12 +31,15 @@ typedef struct modaltools_chain {
     int lock; /* its descriptor, locked until the process ends; -1: none */
     char *script; /* grows */
     int exit_code; /* of the stage that failed */
+    int messages;  /* what a stage prints, unless --verbose */
+    int n_warnings;
+    const char *hint; /* of the stage that comes: what helps where it refuses its input; or NULL */
 } modaltools_chain;
 
 /* Removes the folders of killed runs from TMPDIR first. */
 modal_status modaltools_chain_begin(modaltools_chain *chain, tool *t, modal_error *err);
-/* Prints the command, runs it, and notes it. *failed: the stage has failed, has said so itself, and chain->exit_code is
- * how; an error is one of this program. */
+/* Runs a command, and notes it; --verbose prints it, with all that it prints. *failed: the stage has failed, its last line was printed, and
+ * chain->exit_code is how; an error is one of this program. */
 modal_status modaltools_chain_run(modaltools_chain *chain, const modaltools_command *command, int *failed, modal_error *err);
 /* Writes a file of the folder, and notes how. */
 modal_status modaltools_chain_write(modaltools_chain *chain, const char *name, const char *text, modal_error *err);

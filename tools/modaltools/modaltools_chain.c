@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -158,7 +159,8 @@ modal_status modaltools_chain_begin(modaltools_chain *chain, tool *t, modal_erro
     modal_status status = MODAL_OK;
     const char *base = getenv("TMPDIR");
     if (!base || !*base) base = "/tmp";
-    *chain = (modaltools_chain){.t = t, .lock = -1};
+    *chain = (modaltools_chain){.t = t, .lock = -1, .messages = t->verbose ? -1 : memfd_create("messages", MFD_CLOEXEC)};
+    if (!t->verbose && chain->messages < 0) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "messages: cannot keep them, %s", strerror(errno));
     MODAL_TRY(modal_alloc(&chain->folder, (int64_t)strlen(base) + 32, 1, "name", err));
     sweep(base);
     MODAL_TRY(make_folder(chain, base, err));
@@ -174,6 +176,7 @@ void modaltools_chain_end(modaltools_chain *chain)
         remove_folder(chain->lock, chain->folder);
         close(chain->lock);
     }
+    if (chain->messages > 0) close(chain->messages);
     modal_free(&chain->folder);
     free(chain->script);
     chain->script = NULL;
@@ -198,16 +201,15 @@ done:
     return status;
 }
 
-/* What the stages print besides messages (tables) is for who runs them alone, unless --verbose. A stage ends with the run, also one that is
- * killed. */
-static void become(const char *path, const modaltools_command *command, int tables, int quiet, pid_t parent)
+/* What the stages print is for who runs them alone, unless --verbose. A stage ends with the run, also one that is killed. */
+static void become(const char *path, const modaltools_command *command, int messages, pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(TOOL_EXIT_TERMINATED);
     const char *words[MODALTOOLS_WORDS + 2] = {NULL};
     for (int i = 0; i < command->n_words; i++) words[i] = command->words[i];
-    if (quiet) words[command->n_words] = "--quiet";
-    if (!tables) {
+    if (messages >= 0) {
+        dup2(messages, STDERR_FILENO);
         const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
         if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
     }
@@ -216,6 +218,28 @@ static void become(const char *path, const modaltools_command *command, int tabl
     execv(path, (char *const *)words);
     dprintf(STDERR_FILENO, "modaltools quick: %s: cannot run, %s\n", path, strerror(errno));
     _exit(TOOL_EXIT_SYSTEM);
+}
+
+/* Counts the warnings of a stage; of one that failed prints the last line, with the chain's hint where the stage refused its input. */
+static void take_messages(modaltools_chain *chain, const char *name, int code)
+{
+    char *text = NULL, *last = NULL;
+    const off_t size = lseek(chain->messages, 0, SEEK_END);
+    modal_error ignored = {0};
+    if (modal_alloc_zero(&text, size + 1, 1, "messages", &ignored) != MODAL_OK || pread(chain->messages, text, (size_t)size, 0) != (ssize_t)size) goto done;
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        chain->n_warnings += strstr(line, ": warning: ") != NULL;
+        last = line;
+    }
+    if (code == TOOL_EXIT_DONE) goto done;
+    if (tool_signalled()) fprintf(stderr, "modaltools quick: interrupted\n");
+    else if (!last || code > 128) fprintf(stderr, "modaltools quick: %s: failed, %d\n", name, code);
+    else if (chain->hint && (code == TOOL_EXIT_INPUT || code == TOOL_EXIT_NOT_CONVERGED)) fprintf(stderr, "%s (%s)\n", last, chain->hint);
+    else fprintf(stderr, "%s\n", last);
+done:
+    modal_free(&text);
+    if (ftruncate(chain->messages, 0) != 0) chain->n_warnings = 0;
+    lseek(chain->messages, 0, SEEK_SET);
 }
 
 /* Waits for a stage; a signal to this process goes on to it. */
@@ -247,7 +271,7 @@ modal_status modaltools_chain_run(modaltools_chain *chain, const modaltools_comm
         MODAL_TRY(append(chain, i ? " " : "", err));
         MODAL_TRY(append_word(chain, command->words[i], err));
     }
-    tool_note(chain->t, "%s", chain->script + before);
+    tool_detail(chain->t, "%s", chain->script + before);
     json_t *all = json_object_get(chain->t->report, "commands");
     if (!all) json_object_set_new(chain->t->report, "commands", all = json_array());
     json_array_append_new(all, modal_json_string(chain->script + before));
@@ -257,8 +281,9 @@ modal_status modaltools_chain_run(modaltools_chain *chain, const modaltools_comm
     fflush(NULL);
     const pid_t own = getpid(), child = fork();
     if (child < 0) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot start, %s", command->words[0], strerror(errno));
-    if (child == 0) become(path, command, chain->t->verbose, chain->t->quiet, own);
+    if (child == 0) become(path, command, chain->messages, own);
     const int code = wait_for(child);
+    if (chain->messages >= 0) take_messages(chain, command->words[0], code);
     if (code != TOOL_EXIT_DONE) {
         chain->exit_code = code;
         *failed = 1;

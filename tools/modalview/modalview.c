@@ -16,6 +16,7 @@
 #include "lib/deform/rates.h"
 #include "formats/json/scene.h"
 #include "tools/common/commit.h"
+#include "tools/common/hdf5_stdin.h"
 #include "tools/common/look_images.h"
 #include "tools/common/parts.h"
 #include "tools/common/quality.h"
@@ -41,6 +42,7 @@ static const tool_option options[] = {
     TOOL_OPTION_SLOW_MOTION("Without it 1, but as auto if the motion swings more than four times a second and there is no --sound, and "
                             "faster if it swings less than every ten seconds. The page shows at first"),
     {"up", 0, "y|z", "y", "The axis that points upwards when the page opens.", 0},
+    {"turntable", 0, NULL, NULL, "The camera turns around the scene, a turn in 12 s, until it is moved by hand.", 0},
     TOOL_OPTION_FORCE,
     TOOL_OPTIONS_COMMON,
     {0},
@@ -54,16 +56,17 @@ static void print_versions(FILE *to)
 static const tool_program program = {
     .name = "modalview",
     .summary = "makes one self-contained page of a trajectory, the modes of a basis or a response",
-    .usage = "[options] TRAJ.h5|BASIS.h5|SNAPSHOTS.h5|RESPONSE.csv|- PAGE.html",
+    .usage = "[options] TRAJ.h5|BASIS.h5|SNAPSHOTS.h5|RESPONSE.csv PAGE.html",
     .options = options,
     .least_operands = 2,
     .most_operands = 2,
     .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 2,
-    .output_traits = TOOL_WRITES,
+    .output_traits = TOOL_WRITES | TOOL_PIPE,
+    .endings = "html htm",
     .notes = "The page holds the basis and the reduced coordinates and deforms on the viewer's own GPU; it needs\n"
-             "no network, no server and no other file. - reads a trajectory from standard input. Of SNAPSHOTS\n"
-             "(modaltled) it holds as few columns as show every vertex to 1e-3 of the largest displacement.",
+             "no network, no server and no other file. Of SNAPSHOTS (modaltled)\n"
+             "it holds as few columns as show every vertex to 1e-3 of the largest displacement.",
     .examples = "modalview traj.h5 fork.html\n"
                 "modalview basis.h5 modes.html --title 'Tuning fork, 20 modes'\n"
                 "modalview ring.h5 ring.html --look ring.json\n"
@@ -97,7 +100,7 @@ static int is_table(const char *path)
 /* Options that say how something moves. */
 static modal_status check_table_options(const tool *t, modal_error *err)
 {
-    static const char *const moving[] = {"basis", "parts", "scene", "sound", "look", "any-path", "slow-motion", "up"};
+    static const char *const moving[] = {"basis", "parts", "scene", "sound", "look", "any-path", "slow-motion", "up", "turntable"};
     for (size_t i = 0; i < sizeof moving / sizeof *moving; i++)
         if (is_table(t->arguments.operands[0]) && tool_count(&t->arguments, moving[i]) > 0)
             return modal_error_set(err, MODAL_ERROR_USAGE, "--%s: not with a response, %s", moving[i], t->arguments.operands[0]);
@@ -108,11 +111,11 @@ static modal_status read_scene(tool *t, scene *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const char *path = t->arguments.operands[0], *basis_path = tool_value(&t->arguments, "basis");
-    const int from_stdin = strcmp(path, "-") == 0;
     char *kind = NULL;
     if (is_table(path)) return modal_response_table_read(path, &s->table, err);
-    if (!from_stdin) MODAL_TRY(modal_h5_file_kind(path, &kind, err));
-    if (!from_stdin && strcmp(kind, "snapshots") == 0) {
+    MODAL_TRY(tool_take_hdf5(&path, err));
+    MODAL_TRY(modal_h5_file_kind(path, &kind, err));
+    if (strcmp(kind, "snapshots") == 0) {
         static const char *const others[] = {"basis", "scene", "sound", "look"};
         for (size_t i = 0; i < sizeof others / sizeof *others; i++)
             if (tool_count(&t->arguments, others[i]) > 0)
@@ -121,8 +124,8 @@ static modal_status read_scene(tool *t, scene *s, modal_error *err)
         s->play.n_columns = s->basis.shapes[0].modes.n_modes;
         goto done;
     }
-    if (from_stdin || strcmp(kind, "trajectory") == 0) {
-        MODAL_TRY(tool_read_trajectory(path, 0, &s->trajectory, s->trajectory_hash, err));
+    if (strcmp(kind, "trajectory") == 0) {
+        MODAL_TRY(tool_read_trajectory(path, &s->trajectory, s->trajectory_hash, err));
         MODAL_TRY(tool_find_basis(basis_path, path, &s->trajectory, &s->basis_path, err));
     } else if (strcmp(kind, "basis") != 0) {
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: neither a trajectory, a basis nor snapshots, %s", path, kind);
@@ -137,7 +140,7 @@ static modal_status read_scene(tool *t, scene *s, modal_error *err)
                                (tool_value(&t->arguments, "look") ? MODAL_BASIS_LOOK : 0), &s->basis, err));
     if (s->trajectory.n_frames > 0 &&
         modal_trajectory_check_basis(&s->trajectory, &s->basis, err) != MODAL_OK) {
-        modal_error_context(err, "%s", from_stdin ? "standard input" : path);
+        modal_error_context(err, "%s", path);
         status = err->status;
     }
 done:
@@ -204,6 +207,7 @@ static modal_status read_play(tool *t, scene *s, modal_error *err)
     const modal_trajectory *q = &s->trajectory;
     const char *sound = tool_value(&t->arguments, "sound"), *input = t->arguments.operands[0];
     MODAL_TRY(tool_slow_motion(&t->arguments, &s->play.slow_motion, err));
+    s->play.turntable = tool_count(&t->arguments, "turntable");
     if (q->n_frames == 0 && sound) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--sound: goes with a trajectory, but this is a basis, %s", input);
     if (q->n_frames == 0 && tool_count(&t->arguments, "slow-motion"))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--slow-motion: goes with a trajectory, but this is a basis, %s", input);

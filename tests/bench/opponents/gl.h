@@ -54,6 +54,7 @@ enum {
     F(void, BindBuffer, (unsigned, unsigned))                                                                         \
     F(void, BindBufferBase, (unsigned, unsigned, unsigned))                                                           \
     F(void, BufferData, (unsigned, intptr_t, const void *, unsigned))                                                 \
+    F(void, GetBufferSubData, (unsigned, intptr_t, intptr_t, void *))                                                 \
     F(void, GenVertexArrays, (int, unsigned *))                                                                       \
     F(void, DeleteVertexArrays, (int, const unsigned *))                                                              \
     F(void, BindVertexArray, (unsigned))                                                                              \

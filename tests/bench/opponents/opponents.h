@@ -71,6 +71,13 @@ cublas_objects *cublas_objects_delete(cublas_objects *objects);
 modal_status paper_single(const paper_layout *layout, int64_t n_vertices, const float *U,
                           const float *q, float *u, modal_stream *stream, modal_error *err);
 
+/* ---- a modal matrix of 16 bits (half.cu), which the 2020 paper declines in section 4 ---- */
+
+/* Tiles of 32 vertices in float32 to tiles of 128 in float16: half [ceil(n / 128), r, 3, 128]. */
+modal_status half_pack(int64_t n_vertices, int r, const float *U, void *half, modal_stream *stream, modal_error *err);
+/* u [vertices, 3] = half q; sums in float32. n_vertices: a multiple of 128. */
+modal_status half_product(int64_t n_vertices, int r, const void *half, const float *q, float *u, modal_stream *stream, modal_error *err);
+
 /* Section 4.2: vertex normals [vertices, 4] of x [vertices, 4]. faces: CSR of a vertex's triangles;
  * face_normals [triangles, 4] is scratch of the two stages. */
 typedef struct paper_mesh {

@@ -156,7 +156,7 @@ export async function readScene(header, base64) {
     points += shape.n;
     coordinates += shape.r;
   }
-  const scene = { title: header.title, up: header.up, shapes, objects, points, coordinates, times: null, q: null, frames: null, sound: null };
+  const scene = { title: header.title, up: header.up, turntable: header.turntable === true, shapes, objects, points, coordinates, times: null, q: null, frames: null, sound: null };
   if (header.frames !== undefined) {
     const n = header.frames;
     scene.times = new Float64Array(reader.planes(n, 8));

@@ -77,6 +77,7 @@ export class Drawing {
     this.camera = new THREE.PerspectiveCamera(35, 1, 0.005, 50);
     this.canvas = canvas;
     this.onChange = () => {};
+    this.turns = scene.turntable;
     this.maps = [colourMap(), divergingMap()].map((bytes) => {
       const map = new THREE.DataTexture(bytes, 256, 1);
       map.minFilter = map.magFilter = THREE.LinearFilter;
@@ -111,6 +112,11 @@ export class Drawing {
     if (look) look.group.visible = on;
   }
 
+  // Turns the camera on, if it turns.
+  turn(seconds) {
+    if (this.turns) this.controls.update(seconds);
+  }
+
   // Looks at the whole scene with this axis upwards.
   home(up) {
     this.camera.up.set(0, up === 'y' ? 1 : 0, up === 'z' ? 1 : 0);
@@ -118,6 +124,9 @@ export class Drawing {
     this.controls?.dispose(); // it learns which axis is up when it is made
     this.controls = new OrbitControls(this.camera, this.canvas);
     this.controls.addEventListener('change', () => this.onChange());
+    this.controls.addEventListener('start', () => { this.turns = this.controls.autoRotate = false; }); // by hand
+    this.controls.autoRotate = this.turns;
+    this.controls.autoRotateSpeed = 5; // a turn in 12 s
     this.controls.update();
   }
 

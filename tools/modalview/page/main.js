@@ -332,6 +332,7 @@ async function start() {
       if (!(sound?.on ? player.goTo(sound.now(player.loop)) : player.advance(seconds))) setPlaying(false);
       if (!isTrajectory || player.frame !== before) ui.dirty = true;
     }
+    drawing.turn(seconds);
     if (ui.dirty) {
       ui.dirty = false;
       show(now);

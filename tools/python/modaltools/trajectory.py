@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from typing import Optional, Sequence
 
 import h5py
@@ -51,8 +52,14 @@ class Trajectory:
             self.models: Optional[NDArray[np.uint8]] = None  # of each object 0 the linear model, 1 St. Venant-Kirchhoff's; None: all 0
             if "modal_models" in text(file.attrs.get("extensions_used", "")).split(" "):
                 self.models = file["models"][:]
+            carried = file["basis_file"][:] if "modal_carried_basis" in text(file.attrs.get("extensions_used", "")).split(" ") else None
         self._check()
         self.basis_path = os.path.join(os.path.dirname(os.path.abspath(self.path)), own)
+        if carried is not None:  # a file of its own, which goes with this object
+            self._carried = tempfile.NamedTemporaryFile(prefix="modaltools-", suffix=".h5")
+            self._carried.write(carried.tobytes())
+            self._carried.flush()
+            self.basis_path = self._carried.name
         self._basis: Optional[Basis] = None
         self._follows = False  # frames are known to follow the motion
         if basis is not None:

@@ -106,13 +106,11 @@ class Shape:
         n, m = self.n_vertices, self.n_triangles
         end = None if n is None else n + 1
         tables = [self.array(f"tables/{name}", *rest) for name, *rest in
-                  (("face_offsets", "i64", end), ("faces", "i32", None), ("ring_offsets", "i64", end), ("ring", "i32", None),
-                   ("boundary", "u8", n))]
-        face_offsets, faces, ring_offsets, ring, boundary = tables
+                  (("face_offsets", "i64", end), ("faces", "i32", None), ("boundary", "u8", n))]
+        face_offsets, faces, boundary = tables
         good = all(table is not None for table in tables)
         good &= self.rows("tables/face_offsets", face_offsets, None if faces is None else len(faces))
-        good &= self.rows("tables/ring_offsets", ring_offsets, None if ring is None else len(ring))
-        good &= self.in_range("tables/faces", faces, m) and self.in_range("tables/ring", ring, n)
+        good &= self.in_range("tables/faces", faces, m)
         if not good or self.triangles is None or n is None:
             return
         corners = self.triangles.astype("i8")
@@ -120,8 +118,6 @@ class Shape:
         self._table("face_offsets", "faces", face_offsets, faces, pairs)
         edges = np.sort(np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]]), axis=1)
         edges, counts = np.unique(edges, axis=0, return_counts=True)
-        both = np.concatenate([edges, edges[:, ::-1]])
-        self._table("ring_offsets", "ring", ring_offsets, ring, both[np.lexsort((both[:, 1], both[:, 0]))])
         wanted = np.zeros(n, "u1")
         wanted[edges[counts == 1]] = 1
         self.must((boundary == wanted).all(), "tables/boundary", "is not that of the triangles")

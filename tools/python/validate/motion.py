@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """traj.h5, snapshots.h5 and checkpoints (formats/trajectory.md, snapshots.md, checkpoint.md)."""
 import os
+import tempfile
 
 import numpy as np
 from h5py import h5l
@@ -60,6 +61,8 @@ def check_trajectory(file):
     if "modal_models" in file.extensions:
         models = file.array("/models", "u8", (n_objects,))
         file.must(models is None or (models <= 1).all(), "/models", "has a model that is none")
+    if "modal_carried_basis" in file.extensions:
+        file.array("/basis_file", "u8", (None,))
     if "modal_velocities" in file.extensions:
         file.array("/q_velocities", "f64", (n_frames, None if q is None else q.shape[1]))
         if file.has("/frames"):
@@ -121,10 +124,20 @@ def check_quality(file, n_frames, n_objects):
 
 
 def check_its_basis(file, name, basis_hash, offsets):
-    """That a basis is not there is no fault of the trajectory; one that is there is its own."""
+    """That a basis is not there is no fault of the trajectory; one that is there is its own, and so is one that it carries."""
+    if "modal_carried_basis" in file.extensions:
+        with tempfile.NamedTemporaryFile(suffix=".h5") as carried:
+            carried.write(file.array("/basis_file", "u8", (None,)).tobytes())
+            carried.flush()
+            compare_basis(file, carried.name, "/basis_file", basis_hash, offsets)
+        return
     path = os.path.join(os.path.dirname(os.path.abspath(file.path)), name)
     if not os.path.exists(path):
         return
+    compare_basis(file, path, name, basis_hash, offsets)
+
+
+def compare_basis(file, path, name, basis_hash, offsets):
     try:
         basis = Basis(File(path))
     except (OSError, Unreadable) as error:

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which boxes of a lattice a triangle meets, exactly: no axis separates them (S. Gottschalk, M. Lin, D. Manocha, OBBTree, 1996;
  * T. Akenine-Möller, Fast 3D triangle-box overlap testing, 2001). Along a row the boxes that are met follow each other, since
- * both are convex, so each of the thirteen axes bounds a run. In double, every operation rounded on its own: the same on every back end. */
-#ifndef MODAL_KERNELS_OCTREE_OVERLAP_H
-#define MODAL_KERNELS_OCTREE_OVERLAP_H
+ * both are convex, so each of the thirteen axes bounds a run. In double, every operation rounded on its own. */
+#ifndef MODAL_OCTREE_OVERLAP_H
+#define MODAL_OCTREE_OVERLAP_H
 
 #include <math.h>
 #include <stdint.h>
-
-#ifdef __CUDACC__
-#define MODAL_OVERLAP_BOTH __host__ __device__ static inline
-#else
-#define MODAL_OVERLAP_BOTH static inline
-#endif
 
 /* Boxes c + [low, high]^3 of c along `axis`, from first to last; u and v are c's coordinates along the next two axes. */
 typedef void modal_run_function(void *context, int axis, int64_t u, int64_t v, int64_t first, int64_t last);
@@ -27,7 +21,7 @@ typedef struct modal_overlap {
 } modal_overlap;
 
 /* Narrows [*low, *high] of x to from <= slope x <= to. */
-MODAL_OVERLAP_BOTH void modal_overlap_narrow(double slope, double from, double to, double *low, double *high)
+static inline void modal_overlap_narrow(double slope, double from, double to, double *low, double *high)
 {
     if (slope == 0.0) {
         if (!(from <= 0.0 && to >= 0.0)) *high = -INFINITY;
@@ -39,7 +33,7 @@ MODAL_OVERLAP_BOTH void modal_overlap_narrow(double slope, double from, double t
 }
 
 /* The triangle p [3, 3], in lattice units. Returns 0 where it has no area. */
-MODAL_OVERLAP_BOTH int modal_overlap_start(const double p[9], double low, double high, modal_overlap *o)
+static inline int modal_overlap_start(const double p[9], double low, double high, modal_overlap *o)
 {
     const double h = 0.5 * (high - low), middle = 0.5 * (high + low);
     double normal[3];
@@ -68,14 +62,14 @@ MODAL_OVERLAP_BOTH int modal_overlap_start(const double p[9], double low, double
 }
 
 /* The first and the last u of boxes that may be met. */
-MODAL_OVERLAP_BOTH void modal_overlap_columns(const modal_overlap *o, int64_t *first, int64_t *last)
+static inline void modal_overlap_columns(const modal_overlap *o, int64_t *first, int64_t *last)
 {
     *first = (int64_t)ceil(o->base[0] + o->least[0]);
     *last = (int64_t)floor(o->base[0] + o->most[0]);
 }
 
 /* The first and the last v of u. */
-MODAL_OVERLAP_BOTH void modal_overlap_rows(const modal_overlap *o, int64_t u, int64_t *first, int64_t *last)
+static inline void modal_overlap_rows(const modal_overlap *o, int64_t u, int64_t *first, int64_t *last)
 {
     const double mu = (double)u - o->base[0];
     double from = o->least[1], to = o->most[1];
@@ -91,7 +85,7 @@ MODAL_OVERLAP_BOTH void modal_overlap_rows(const modal_overlap *o, int64_t u, in
 }
 
 /* The first and the last w of the row (u, v). */
-MODAL_OVERLAP_BOTH void modal_overlap_run(const modal_overlap *o, int64_t u, int64_t v, int64_t *first, int64_t *last)
+static inline void modal_overlap_run(const modal_overlap *o, int64_t u, int64_t v, int64_t *first, int64_t *last)
 {
     const double mu = (double)u - o->base[0], mv = (double)v - o->base[1], plane = -o->normal[0] * mu - o->normal[1] * mv;
     double begin = o->least[2], end = o->most[2];
