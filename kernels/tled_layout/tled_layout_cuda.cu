@@ -238,6 +238,9 @@ done:
     return status;
 }
 
+// Whose fibres an element has: its own, or those of the first one of its macro-element.
+int64_t law_element(const modal_tled_solid *s, int64_t e) { return s->macro_offsets && e < s->n_tetrahedra ? s->macro_offsets[s->macro_of[e]] : e; }
+
 // What rich materials need beside their laws.
 template <class R> modal_status put_rich(Layout<R> *l, modal_stream *stream, modal_error *err)
 {
@@ -268,8 +271,7 @@ template <class R> modal_status put_rich(Layout<R> *l, modal_stream *stream, mod
     if (s->fibres) {
         MODAL_TRY(fibres.make(3 * p->n_elements, err));
         for (int64_t k = 0; k < p->n_elements; k++)
-            for (int c = 0; p->elements[k] >= 0 && c < 3; c++)
-                fibres.at[c * p->n_elements + k] = (R)s->fibres[3 * (int64_t)p->elements[k] + c];
+            for (int c = 0; p->elements[k] >= 0 && c < 3; c++) fibres.at[c * p->n_elements + k] = (R)s->fibres[3 * law_element(s, p->elements[k]) + c];
         MODAL_TRY(put(l, &t->fibres, fibres.at, 3 * p->n_elements, "fibres", stream, err));
     }
     if (!modal_tled_averages(s)) goto done;
@@ -406,7 +408,7 @@ template <class R> modal_status put_stiff(Layout<R> *l, modal_stream *stream, mo
         double g[MODAL_TLED_MACRO_CORNERS][3];
         const int n_gradients = measured_gradients(s, e, g);
         const double value =
-            s->stiffness[e] * modal_tled_measure(&s->materials[s->material[e]], none, s->fibres ? s->fibres + 3 * e : nullptr, n_gradients, g);
+            s->stiffness[e] * modal_tled_measure(&s->materials[s->material[e]], none, s->fibres ? s->fibres + 3 * law_element(s, e) : nullptr, n_gradients, g);
         for (int a = 0; a < n; a++) sums.at[own[a]] += value, largest = sums.at[own[a]] > largest ? sums.at[own[a]] : largest;
     }
     t->third = s->centre ? 0 : 1.0 / 3;

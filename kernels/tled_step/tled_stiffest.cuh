@@ -105,8 +105,8 @@ template <class R> __global__ void __launch_bounds__(128) add_stiffness(const St
     const bool macro = n == 4 && t.macro_of;
     if (macro) macro_shape_of(t, e, u, g, h);
     else shape_of(t, corners, n, u, g, h);
-    const double value =
-        t.stiffness[e] * measure(t.materials[t.material[e]], h, t.fibres ? t.fibres + 3 * e : nullptr, macro ? 3 : n, g) * t.scale;
+    const double *fibre = t.fibres ? t.fibres + 3 * (macro ? t.macro_offsets[t.macro_of[e]] : e) : nullptr;
+    const double value = t.stiffness[e] * measure(t.materials[t.material[e]], h, fibre, macro ? 3 : n, g) * t.scale;
     // what is not finite or out of range counts as very much: sums of 2^20 of them still fit
     const unsigned long long whole = value >= 0 && value < 0x1p43 ? (unsigned long long)value : 1ull << 43;
     for (int a = 0; a < n; a++) atomicAdd(&t.sums[corners[a]], whole);
