@@ -5,7 +5,7 @@
 #include "kernels/tled_step/tled_solid.h"
 #include "lib/base/memory.h"
 
-enum { ENOUGH = 4 }; /* tetrahedra of a macro that joins nobody */
+enum { ENOUGH = 5 }; /* tetrahedra of a macro that joins no other one */
 
 /* Groups of tetrahedra: each is a list, and empty once it has joined another one. */
 typedef struct groups {
@@ -113,7 +113,7 @@ static int32_t neighbour_of(const groups *g, int32_t i)
     for (int k = 0; k < n; k++) {
         if (g->size[found[k]] + g->size[i] > MODAL_TLED_MACRO) continue;
         const int32_t mine = g->size[found[k]], least = best < 0 ? INT32_MAX : g->size[found[best]];
-        if (mine < least || (mine == least && (faces[k] > faces[best] || (faces[k] == faces[best] && found[k] < found[best])))) best = k;
+        if (best < 0 || faces[k] > faces[best] || (faces[k] == faces[best] && (mine < least || (mine == least && found[k] < found[best])))) best = k;
     }
     return best < 0 ? -1 : found[best];
 }

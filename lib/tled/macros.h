@@ -7,8 +7,8 @@
 
 #include "lib/base/status.h"
 
-/* Macros are fans of at most six tetrahedra about an edge (kernels/tled_layout/tled_fans.h), after those of fewer than four have joined a
- * neighbour of the same kind: across a face, the smallest there is, of those the one with most faces in common.
+/* Macros are fans of at most six tetrahedra about an edge (kernels/tled_layout/tled_fans.h), after those of fewer than five have joined a
+ * neighbour of the same kind: the one with most faces in common, of those the smallest. So few have fewer, where kinds meet.
  *
  * corners [n, 4] are nodes at nodes [n_nodes, 3], kinds [n] whole numbers. order [n] becomes the tetrahedra macro after macro, in the order of
  * their first ones; *offsets [*n_macros + 1], the caller's to free, where each begins. Depends on nothing but its arguments. Errors:
