@@ -5,6 +5,7 @@ import json
 import math
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -196,7 +197,9 @@ with tempfile.TemporaryDirectory() as folder:
     refuse(3, "absent.json", mesh, "o.h5", "--materials", "absent.json")
     refuse(3, "element 17: no material", mesh, "o.h5", "--materials",
            materials("half.json", materials={"a": steel}, groups={"left": "a"}))
-    refuse(2, "input and output are one file", mesh, "half.json", "--materials", "half.json", "-f")
+    refuse(2, "half.json: modalpack makes no .json", mesh, "half.json", "--materials", "half.json", "-f")
+    shutil.copy("half.json", "half.txt")
+    refuse(2, "input and output are one file", mesh, "half.txt", "--materials", "half.txt", "-f")
 
     # a folded element, by its number
     lines = mesh.read_text().replace("\n1 5 2 1 1 1 10 13 4 2 11 14 5", "\n1 5 2 1 1 1 10 13 4 11 2 14 5")
