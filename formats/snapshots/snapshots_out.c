@@ -24,7 +24,8 @@ static modal_status make_arrays(modal_snapshots_out *o, const modal_snapshots_he
     const modal_h5_type field = h->single ? MODAL_H5_F32 : MODAL_H5_F64;
     const int64_t nodes[3] = {0, h->n_nodes, 3}, probes[3] = {0, h->n_probes, 3}, energy[2] = {0, h->n_energies};
     const int64_t parts[2] = {0, h->n_parts}, quality[2] = {0, MODAL_QUALITY_NUMBERS}, one = 0;
-    const char *const extensions[] = {h->n_parts > 0 ? " modal_energy_parts" : "", h->solid && h->solid->patches ? " modal_patches" : "", h->n_probes > 0 ? " modal_probe_velocities" : "",
+    const char *const extensions[] = {h->n_parts > 0 ? " modal_energy_parts" : "", h->solid && h->solid->patches ? " modal_patches" : "",
+                                      h->n_probes > 0 ? " modal_probe_velocities" : "",
                                       h->quality ? " " MODAL_QUALITY_EXTENSION : ""};
     char used[128];
     MODAL_TRY(modal_h5_make_growing(o->file, names[TIMES], MODAL_H5_F64, 1, &one, &o->arrays[TIMES], err));

@@ -28,8 +28,8 @@ static modal_status new_fast(modal_tled_forces *f, modal_error *err)
     for (int64_t i = 0; i < s->n_nodes; i++) f->ones[i] = 1;
     f->bare = (modal_tled_solid){.n_nodes = s->n_nodes, .nodes = s->nodes, .mass = f->ones, .n_tetrahedra = s->n_tetrahedra,
                                  .n_hexahedra = s->n_hexahedra, .centre = s->centre, .tetrahedra = s->tetrahedra, .hexahedra = s->hexahedra,
-                                 .material = s->material, .n_macros = s->n_macros,
-                                 .macro_offsets = s->macro_offsets, .macro_of = s->macro_of, .n_materials = s->n_materials, .materials = f->materials, .fibres = s->fibres};
+                                 .material = s->material, .n_macros = s->n_macros, .macro_offsets = s->macro_offsets, .macro_of = s->macro_of,
+                                 .n_materials = s->n_materials, .materials = f->materials, .fibres = s->fibres};
     const modal_tled_layout_task task = {&f->bare, MODAL_TLED_FLOAT64, NULL, &f->fast};
     MODAL_TRY(modal_tled_layout_cpu(&task, NULL, err));
 done:

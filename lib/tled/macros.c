@@ -127,16 +127,16 @@ static void join(groups *g, int32_t from, int32_t to)
     g->size[from] = 0;
 }
 
-modal_status modal_tled_macros_make(int64_t n, const int32_t (*corners)[4], const int32_t *kinds, int64_t n_nodes, const double (*nodes)[3],
-                                    int32_t *order, int64_t *n_macros, int64_t **offsets, modal_error *err)
+modal_status modal_tled_macros_make(const modal_tled_tetrahedra *of, int32_t *order, int64_t *n_macros, int64_t **offsets, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    groups g = {.n = n, .corners = corners, .kinds = kinds};
+    const int64_t n = of->n;
+    groups g = {.n = n, .corners = of->corners, .kinds = of->kinds};
     int64_t *result = NULL, m = 0, place = 0;
     *offsets = NULL, *n_macros = 0;
     if (n > INT32_MAX / 6) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%lld tetrahedra are too many for mean patches", (long long)n);
-    MODAL_TRY(new_groups(&g, n_nodes, err));
-    MODAL_TRY(make_fans(&g, nodes, err));
+    MODAL_TRY(new_groups(&g, of->n_nodes, err));
+    MODAL_TRY(make_fans(&g, of->nodes, err));
     for (int size = 1; size < ENOUGH; size++)
         for (int32_t i = 0; i < n; i++) {
             if (g.size[i] != size) continue;

@@ -7,13 +7,19 @@
 
 #include "lib/base/status.h"
 
+typedef struct modal_tled_tetrahedra {
+    int64_t n, n_nodes;
+    const int32_t (*corners)[4]; /* [n] nodes */
+    const int32_t *kinds;        /* [n] whole numbers from 0 on: no macro has two of them */
+    const double (*nodes)[3];    /* [n_nodes] m */
+} modal_tled_tetrahedra;
+
 /* Macros are fans of at most six tetrahedra about an edge (kernels/tled_layout/tled_fans.h), after those of fewer than five have joined a
  * neighbour of the same kind: the one with most faces in common, of those the smallest. So few have fewer, where kinds meet.
  *
- * corners [n, 4] are nodes at nodes [n_nodes, 3], kinds [n] whole numbers. order [n] becomes the tetrahedra macro after macro, in the order of
+ * order [n] becomes the tetrahedra macro after macro, in the order of
  * their earliest ones; *offsets [*n_macros + 1], the caller's to free, where each begins. Depends on nothing but its arguments. Errors:
  * MODAL_ERROR_MEMORY; *offsets is NULL then. */
-modal_status modal_tled_macros_make(int64_t n, const int32_t (*corners)[4], const int32_t *kinds, int64_t n_nodes, const double (*nodes)[3],
-                                    int32_t *order, int64_t *n_macros, int64_t **offsets, modal_error *err);
+modal_status modal_tled_macros_make(const modal_tled_tetrahedra *of, int32_t *order, int64_t *n_macros, int64_t **offsets, modal_error *err);
 
 #endif

@@ -176,8 +176,8 @@ static modal_status make_macros(const modal_volume_mesh *mesh, const modal_tled_
         kinds[e] = material_of(mesh, r, old[e]);
         for (int a = 0; a < 4; a++) corners[e][a] = m->node_to[modal_mesh_nodes(mesh, old[e])[a]];
     }
-    MODAL_TRY(modal_tled_macros_make(s->n_tetrahedra, (const int32_t(*)[4])corners, kinds, s->n_nodes, (const double(*)[3])s->nodes, own,
-                                     &s->n_macros, &offsets, err));
+    const modal_tled_tetrahedra tetrahedra = {s->n_tetrahedra, s->n_nodes, (const int32_t(*)[4])corners, kinds, (const double(*)[3])s->nodes};
+    MODAL_TRY(modal_tled_macros_make(&tetrahedra, own, &s->n_macros, &offsets, err));
     s->macro_offsets = offsets;
     for (int64_t e = 0; e < s->n_tetrahedra; e++) order[e] = old[own[e]];
     memset(own, 0, (size_t)s->n_tetrahedra * sizeof *own);

@@ -94,6 +94,7 @@ materials = {"materials": {"a": {"young": 8000, "poisson": 0.3, "density": 1000,
 fields = {"plain": "solid,energy,velocities,internal_forces", "prony": "velocities"}
 for case in ("plain", "prony"):
     if case == "prony":
+        scene.update(nodal_pressure=False, mean_patches=True)
         materials["materials"]["a"]["prony"] = {"isochoric": [[0.3, 0.1]], "volumetric": [[0.1, 0.02]]}
     json.dump(scene, open("s.json", "w"))
     json.dump(materials, open("m.json", "w"))

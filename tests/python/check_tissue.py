@@ -337,6 +337,33 @@ def check_deform():
         v = f["VTKHDF"]
         close(get("von_mises", "CellData"), von_mises(plain), 1e-6, "fibres")
 
+    # mean patches: of each tetrahedron the mean of its patch, by modal_patches.md
+    save("m.json", {**PRESS, "mean_patches": True})
+    run(modaltled, "d.msh", "m.h5", "--scene", "m.json", *SOFT, "--fixed", "low")
+    run(modaldeform, "m.h5", "m", "--output-mesh", "volume", "--fields", "jacobian,pressure,von_mises")
+    sound("m.h5")
+    with h5py.File("m.h5") as f:
+        moved, patches = f["displacements"][:].astype(float), f["solid/patches"][:]
+    h = np.swapaxes(np.linalg.solve(edges[None], moved[:, tets[:, 1:]] - moved[:, tets[:, :1]]), -1, -2)
+    volumes = np.linalg.det(edges) / 6
+    mean = np.zeros((n, patches.max() + 1, 3, 3))
+    for i in range(n):
+        np.add.at(mean[i], patches, volumes[:, None, None] * h[i])
+    j, stress = neo_hookean((mean / np.bincount(patches, volumes)[:, None, None])[:, patches])
+    with h5py.File("m/sequence.vtkhdf") as f:
+        v = f["VTKHDF"]
+        close(get("jacobian", "CellData"), j, 1e-6, "Jacobian of patches")
+        close(get("pressure", "CellData"), pressure(stress), 1e-6, "pressure of patches")
+        close(get("von_mises", "CellData"), von_mises(stress), 1e-6, "von Mises of patches")
+    check(len(np.unique(patches)) == patches.max() + 1 and np.bincount(patches).max() <= 12 and np.bincount(patches).min() >= 5, np.bincount(patches))
+    with h5py.File("m.h5") as f:
+        q = dict(zip(f.attrs["quality_columns"].decode().split(), f["quality"][:].T))
+        close(q["min_volume_ratio"], j.min(axis=1), 1e-3, "J of the quality, half a step before")
+    bad = patches.copy()
+    bad[2] = len(patches)
+    broken("m.h5", replaced("solid/patches", bad), "/solid/patches")
+    broken("m.h5", lambda f: f["solid"].__delitem__("patches"), "/solid/patches")
+
     for words in (["-j", 1], ["-j", 2], ["--memory-limit", "1400k"], ["--backend", "ref"]):
         run(modaldeform, "d.h5", "q", "-f", "--format", "ply", "--fields", "von_mises,speed", "--normals", "none", *words)
         got = [pathlib.Path(f"q/ply/{i:06}.ply").read_bytes() for i in range(n)]

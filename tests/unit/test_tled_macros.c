@@ -46,11 +46,16 @@ static box *new_box(double jitter, int n_kinds)
     return b;
 }
 
+static modal_tled_tetrahedra tetrahedra_of(const box *b)
+{
+    return (modal_tled_tetrahedra){TETRAHEDRA, NODES, (const int32_t(*)[4])b->corners, b->kinds, (const double(*)[3])b->nodes};
+}
+
 static void make(box *b)
 {
     modal_error err = {0};
-    assert_int_equal(modal_tled_macros_make(TETRAHEDRA, (const int32_t(*)[4])b->corners, b->kinds, NODES, (const double(*)[3])b->nodes, b->order,
-                                            &b->n_macros, &b->offsets, &err), MODAL_OK);
+    const modal_tled_tetrahedra all = tetrahedra_of(b);
+    assert_int_equal(modal_tled_macros_make(&all, b->order, &b->n_macros, &b->offsets, &err), MODAL_OK);
 }
 
 static void free_box(box *b) { modal_free(&b->offsets), free(b); }
@@ -180,8 +185,8 @@ static void an_allocation_fails(void **unused)
         modal_error err = {0};
         assert_true(n < 100);
         modal_alloc_fail_at(n);
-        const modal_status status = modal_tled_macros_make(TETRAHEDRA, (const int32_t(*)[4])b->corners, b->kinds, NODES, (const double(*)[3])b->nodes,
-                                                           b->order, &b->n_macros, &b->offsets, &err);
+        const modal_tled_tetrahedra all = tetrahedra_of(b);
+        const modal_status status = modal_tled_macros_make(&all, b->order, &b->n_macros, &b->offsets, &err);
         fired = modal_alloc_fired();
         modal_alloc_fail_at(0);
         assert_int_equal(status, fired ? MODAL_ERROR_MEMORY : MODAL_OK);
