@@ -344,12 +344,15 @@ static modal_status read_root(reader *r, const modal_json_place *root)
     modal_solid_scene *s = r->scene;
     modal_json_place member;
     MODAL_TRY(modal_json_object(root, "step steps duration fps every at_steps until accuracy mass_scaling model models "
-                                      "nodal_pressure hex8_gradients hourglass damping gravity forces pressures displacements contacts probes"));
+                                      "nodal_pressure mean_patches hex8_gradients hourglass damping gravity forces pressures displacements contacts probes"));
     MODAL_TRY(read_until(root, s));
     MODAL_TRY(read_time(root, s));
     MODAL_TRY(read_mass_scaling(root, s));
     MODAL_TRY(read_models(root, s));
     MODAL_TRY(read_flag(root, "nodal_pressure", &s->nodal_pressure));
+    MODAL_TRY(read_flag(root, "mean_patches", &s->mean_patches));
+    if (s->nodal_pressure && s->mean_patches)
+        MODAL_TRY(modal_json_wrong(root, "nodal_pressure and mean_patches are both true; tetrahedra have one of them"));
     MODAL_TRY(read_gradients(root, &s->hex8_centre));
     MODAL_TRY(modal_json_optional_number(root, "hourglass", 0, 1, "1", &s->hourglass));
     if (modal_json_member(root, "damping", &member)) {

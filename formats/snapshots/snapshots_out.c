@@ -24,9 +24,9 @@ static modal_status make_arrays(modal_snapshots_out *o, const modal_snapshots_he
     const modal_h5_type field = h->single ? MODAL_H5_F32 : MODAL_H5_F64;
     const int64_t nodes[3] = {0, h->n_nodes, 3}, probes[3] = {0, h->n_probes, 3}, energy[2] = {0, h->n_energies};
     const int64_t parts[2] = {0, h->n_parts}, quality[2] = {0, MODAL_QUALITY_NUMBERS}, one = 0;
-    const char *const extensions[] = {h->n_parts > 0 ? " modal_energy_parts" : "", h->n_probes > 0 ? " modal_probe_velocities" : "",
+    const char *const extensions[] = {h->n_parts > 0 ? " modal_energy_parts" : "", h->solid && h->solid->patches ? " modal_patches" : "", h->n_probes > 0 ? " modal_probe_velocities" : "",
                                       h->quality ? " " MODAL_QUALITY_EXTENSION : ""};
-    char used[96];
+    char used[128];
     MODAL_TRY(modal_h5_make_growing(o->file, names[TIMES], MODAL_H5_F64, 1, &one, &o->arrays[TIMES], err));
     MODAL_TRY(modal_h5_make_growing(o->file, names[DISPLACEMENTS], field, 3, nodes, &o->arrays[DISPLACEMENTS], err));
     if (h->velocities)
@@ -39,7 +39,7 @@ static modal_status make_arrays(modal_snapshots_out *o, const modal_snapshots_he
         MODAL_TRY(modal_h5_make_growing(o->file, names[QUALITY], MODAL_H5_F64, 2, quality, &o->arrays[QUALITY], err));
         MODAL_TRY(modal_quality_write_columns(o->file, err));
     }
-    snprintf(used, sizeof used, "%s%s%s", extensions[0], extensions[1], extensions[2]);
+    snprintf(used, sizeof used, "%s%s%s%s", extensions[0], extensions[1], extensions[2], extensions[3]);
     if (used[0]) MODAL_TRY(modal_h5_write_text(o->file, "extensions_used", used + 1, err));
     if (h->n_probes == 0) goto done;
     MODAL_TRY(modal_h5_make_group(o->file, "probes", &o->probes, err));

@@ -18,6 +18,7 @@ void modal_snapshots_solid_free(modal_snapshots_solid *s)
     modal_free(&s->mass);
     modal_free(&s->laws);
     modal_free(&s->triangles);
+    modal_free(&s->patches);
     memset(s, 0, sizeof *s);
 }
 
@@ -52,6 +53,27 @@ static modal_status read_elements(const modal_h5_in *in, const modal_h5_place *p
     }
     if (m->element_nodes)
         MODAL_TRY(modal_rule_range(c, "/solid/element_nodes", m->element_nodes, n_places, 1, 0, m->n_nodes));
+done:
+    return status;
+}
+
+/* Of the extension modal_patches. */
+static modal_status read_patches(const modal_h5_in *in, const modal_h5_place *root, const modal_h5_place *place, modal_snapshots_solid *s)
+{
+    static const char path[] = "/solid/patches";
+    modal_status status = MODAL_OK;
+    const modal_volume_mesh *m = &s->mesh;
+    int64_t n = m->n_elements;
+    int used = 0;
+    MODAL_TRY(modal_h5_uses_extension(in, root, "modal_patches", &used));
+    if (!used) goto done;
+    MODAL_TRY(modal_h5_read_array(in, place, "patches", MODAL_H5_I32, 1, &n, MODAL_H5_REQUIRED, &s->patches));
+    MODAL_TRY(modal_rule_range(&in->checker, path, s->patches, n, 1, -1, n));
+    for (int64_t e = 0; s->patches && m->element_type && e < m->n_elements; e++) {
+        if (s->patches[e] < 0 || m->element_type[e] == MODAL_ELEMENT_TET4) continue;
+        MODAL_TRY(modal_broken(&in->checker, path, "value %lld: only a TET4 is in a patch, not a %s", (long long)e, modal_mesh_kind(m, e)->name));
+        break;
+    }
 done:
     return status;
 }
@@ -114,6 +136,7 @@ modal_status modal_snapshots_solid_look(const modal_h5_in *in, const modal_h5_pl
     s->n_triangles = s->triangles ? triangles[0] : 0;
     MODAL_TRY(modal_rule_range(&in->checker, "/solid/triangles", s->triangles, s->n_triangles, 3, 0, n_nodes));
     MODAL_TRY(read_material(in, &place, s));
+    MODAL_TRY(read_patches(in, root, &place, s));
 done:
     modal_h5_leave(&place);
     return status;
@@ -139,6 +162,7 @@ modal_status modal_snapshots_solid_write(hid_t file, const modal_snapshots_solid
     MODAL_TRY(modal_h5_write_array(solid, "element_material", MODAL_H5_I32, 1, elements, m->element_material, err));
     MODAL_TRY(modal_h5_write_array(solid, "triangles", MODAL_H5_I32, 2, triangles, s->triangles, err));
     if (s->laws) MODAL_TRY(modal_h5_write_array(solid, "element_law", MODAL_H5_U8, 1, elements, s->laws, err));
+    if (s->patches) MODAL_TRY(modal_h5_write_array(solid, "patches", MODAL_H5_I32, 1, elements, s->patches, err));
     if (m->element_fibres) MODAL_TRY(modal_h5_write_array(solid, "fibres", MODAL_H5_F64, 2, elements, m->element_fibres, err));
     MODAL_TRY(modal_basis_write_materials(solid, m, err));
     MODAL_TRY(modal_basis_write_groups(solid, m, err));

@@ -168,12 +168,14 @@ RS_FN int rs_invert_large(const rs_work *w, const rs_scratch *s, int32_t r, int3
     RS_SYNC();
     if (RS_LANES == 128 && r <= 40)
         sound = rs_sweep<5, 3>(w, s->product, r, wide);
-    else if (RS_LANES == 256 && r <= 48)
+    else if (RS_MOST_SWEPT == INT32_MAX && RS_LANES == 256 && r <= 48)
         sound = rs_sweep<3, 3>(w, s->product, r, wide);
     else if (RS_LANES == 512 && r <= 64)
         sound = rs_sweep<2, 4>(w, s->product, r, wide);
     else if (RS_LANES == 512 && r <= 112)
         sound = rs_sweep<4, 7>(w, s->product, r, wide);
+    else if (RS_MOST_SWEPT <= 112)
+        sound = 0; // not reached
     else
         sound = rs_sweep_packed(w, s->tangent, s->product, s->m1, r, wide);
     if (!sound) return 0;

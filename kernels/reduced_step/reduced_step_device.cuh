@@ -86,6 +86,7 @@ extern __shared__ double shared[];
 
 // An object a block, by its team.
 template <class team> struct object_a_block {
+    enum { ONE = 0 };
     template <class function>
     __device__ static __forceinline__ void each(const modal_step_task &t, int64_t size, int32_t first, int32_t end,
                                                 const function &f)

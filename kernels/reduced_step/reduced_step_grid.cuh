@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels over all objects, for one way to share them out (`teams`), and BAND levels at once on the way down. What the
-// whole grid evaluates before (reduced_step_large.cuh) is of teams alone that have objects of many modes.
+// whole grid evaluates before (reduced_step_large.cuh) is of teams alone that have objects of many modes. teams::ONE: of one object
+// alone, which has one level and bears nothing; what only others need is not compiled.
 
 template <class teams>
 __device__ static __forceinline__ void solve(const modal_step_task &t, int64_t size)
@@ -26,7 +27,7 @@ __device__ static __forceinline__ void solve(const modal_step_task &t, int64_t s
             });
             grid.sync();
         }
-        for (int32_t level = 0; !shallow && level < t.n_levels; level += band) {
+        for (int32_t level = 0; !teams::ONE && !shallow && level < t.n_levels; level += band) {
             const int32_t begin = t.levels[level], end = t.levels[min(level + band, t.n_levels)];
             teams::each(t, size, begin, end, [&](auto team, int32_t i, double *own) { team.find_pose(t, i, begin, own); });
             grid.sync();
@@ -35,12 +36,12 @@ __device__ static __forceinline__ void solve(const modal_step_task &t, int64_t s
         if (t.rule == MODAL_STEP_ENERGY) teams::evaluate_large(t, size, LARGE_MIDDLE, false, 1);
         // nearly all the work, for all levels at once; an object that bears none is finished at once
         teams::each(t, size, 0, t.n_objects, [&](auto team, int32_t i, double *own) {
-            if (shallow) team.find_pose(t, i, 0, own);
+            if (teams::ONE || shallow) team.find_pose(t, i, 0, own);
             team.evaluate(t, i, own);
-            if (__ldg(&t.objects[i].n_children) == 0) team.finish(t, i, own, running);
+            if (teams::ONE || __ldg(&t.objects[i].n_children) == 0) team.finish(t, i, own, running);
         });
         grid.sync();
-        for (int32_t level = t.n_levels - 1; level-- > 0;) {
+        for (int32_t level = t.n_levels - 1; !teams::ONE && level-- > 0;) {
             teams::each_parent(t, size, t.levels[level], t.levels[level + 1],
                                [&](auto team, int32_t i, double *own) { team.finish(t, i, own, running); });
             grid.sync();

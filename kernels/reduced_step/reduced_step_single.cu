@@ -13,6 +13,7 @@ namespace by_single {
 #define RS_SYNC() __syncthreads()
 #define RS_CLOSE 0
 #define RS_GRID_MODES MODAL_STEP_GRID_MODES
+#define RS_MOST_SWEPT SINGLE_MODES
 #include "kernels/reduced_step/reduced_step_team.cuh"
 #define RS_LANES ((int32_t)blockDim.x)
 #define RS_LANE ((int32_t)threadIdx.x)
@@ -23,6 +24,7 @@ namespace by_single {
 } // namespace by_single
 
 struct single : object_a_block<by_single::team> {
+    enum { ONE = 1 };
     __device__ static __forceinline__ void evaluate_large(const modal_step_task &t, int64_t size, large_state state,
                                                           bool accepted, int slot)
     {

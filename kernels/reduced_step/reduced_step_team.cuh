@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A team: RS_LANES threads that work on one object together (reduced_step_body.h). RS_CLOSE: a lane's columns of a table
 // are neighbours, for teams whose lanes do not fill a line. RS_GRID_MODES: objects of more modes find forces and stiffness
-// where the whole grid has put them. RS_WARP_SUMS: sums over modes that one lane would make are a warp's. No include guard: a
-// template.
+// where the whole grid has put them. RS_WARP_SUMS: sums over modes that one lane would make are a warp's. RS_MOST_SWEPT: no object has
+// more modes, and blocks are of 128 or 512 threads (body_sweep.cuh). No include guard: a template.
 #ifndef RS_GRID_MODES
 #define RS_GRID_MODES INT32_MAX
+#endif
+#ifndef RS_MOST_SWEPT
+#define RS_MOST_SWEPT INT32_MAX
 #endif
 #ifndef RS_WARP_SUMS
 #define RS_WARP_SUMS 0
@@ -100,4 +103,5 @@ struct team {
 #undef RS_MOST_ROWS
 #undef RS_FEW
 #undef RS_GRID_MODES
+#undef RS_MOST_SWEPT
 #undef RS_WARP_SUMS

@@ -27,6 +27,7 @@ namespace by_warp {
 // An object a warp, or, where they are more than the warps, up to four of few modes at a time. Neighbours go to
 // different multiprocessors first.
 struct warps {
+    enum { ONE = 0 };
     __device__ static __forceinline__ int32_t index() { return threadIdx.x / 32 * gridDim.x + blockIdx.x; }
     __device__ static __forceinline__ int32_t count() { return blockDim.x / 32 * gridDim.x; }
 

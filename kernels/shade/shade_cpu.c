@@ -52,15 +52,16 @@ static inline __attribute__((always_inline)) void shade_run(const modal_shade_ta
     write_codes(task, first, count, limited);
 }
 
-/* For an instruction set; none of them fuses anything, so that all give the same bytes. `plain`: without images and layers, for any number of samples. */
-#define DEFINE_SHADE(name, attributes)                                                                                   \
-    attributes static void name(const modal_shade_task *task, const modal_raster_view *view, int64_t first, int64_t count) \
-    {                                                                                                                    \
-        const int has = shade_has(task);                                                                                 \
-        if (task->samples == 1) shade_run(task, view, first, count, 1, has);                                             \
-        if (task->samples == 4) shade_run(task, view, first, count, 4, has);                                             \
-        if (task->samples == 8) shade_run(task, view, first, count, 8, has);                                             \
-    }
+/* Of pixels with images or layers. Wider instructions make nothing of it faster: it is made once, for the base set. */
+static void shade_any(const modal_shade_task *task, const modal_raster_view *view, int64_t first, int64_t count)
+{
+    const int has = shade_has(task);
+    if (task->samples == 1) shade_run(task, view, first, count, 1, has);
+    if (task->samples == 4) shade_run(task, view, first, count, 4, has);
+    if (task->samples == 8) shade_run(task, view, first, count, 8, has);
+}
+
+/* Without images and layers, for any number of samples and for an instruction set; none of them fuses anything, so that all give the same bytes. */
 #define DEFINE_PLAIN(name, attributes)                                                                                   \
     attributes static void name(const modal_shade_task *task, const modal_raster_view *view, int64_t first, int64_t count) \
     {                                                                                                                    \
@@ -69,14 +70,11 @@ static inline __attribute__((always_inline)) void shade_run(const modal_shade_ta
         for (int64_t i = 0; task->motion && i < count; i++) shade_motion(task, view, task->view_before, first + i, task->samples); \
         write_codes(task, first, count, limited);                                                                        \
     }
-DEFINE_SHADE(shade_base, )
 DEFINE_PLAIN(plain_base, )
 #if defined(MODAL_SIMD) && defined(__x86_64__)
-DEFINE_SHADE(shade_avx2, __attribute__((target("avx2"))))
 DEFINE_PLAIN(plain_avx2, __attribute__((target("avx2"))))
 DEFINE_PLAIN(plain_avx512, __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,prefer-vector-width=512"))))
 #else
-#define shade_avx2 shade_base
 #define plain_avx2 plain_base
 #define plain_avx512 plain_base
 #endif
@@ -86,7 +84,7 @@ typedef void shade_function(const modal_shade_task *task, const modal_raster_vie
 static shade_function *choose(int has)
 {
     const int simd = modal_cpu_simd();
-    if (has) return simd >= MODAL_SIMD_AVX2 ? shade_avx2 : shade_base;
+    if (has) return shade_any;
     return simd >= MODAL_SIMD_AVX512 ? plain_avx512 : simd >= MODAL_SIMD_AVX2 ? plain_avx2 : plain_base;
 }
 

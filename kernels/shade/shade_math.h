@@ -133,8 +133,14 @@ RASTER_INLINE int shade_solid_normal(const modal_shade_task *task, uint32_t t, c
     return 1;
 }
 
-/* Colours and normals of the material's images and solids at a point of a triangle. */
-RASTER_INLINE void shade_paint(const modal_shade_task *task, uint32_t t, const paint_weights *weights, const float *const points[3], int has,
+/* Colours and normals of the material's images and solids at a point of a triangle. On a CPU one function: a call is nothing beside a
+ * look-up, and every copy of it takes compilers seconds. */
+#ifdef __CUDACC__
+RASTER_INLINE
+#else
+static __attribute__((noinline, unused))
+#endif
+void shade_paint(const modal_shade_task *task, uint32_t t, const paint_weights *weights, const float *const points[3], int has,
                                shade_surface *at)
 {
     const modal_paint *paint = &task->paint;

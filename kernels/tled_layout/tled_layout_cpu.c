@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "kernels/tled_layout/tled_lanes.h"
@@ -10,7 +11,8 @@ static void free_lanes(modal_tled_layout *layout)
     modal_tled_lanes *l = (modal_tled_lanes *)layout;
     void *const arrays[] = {&l->patches,  &l->indices, &l->shapes,       &l->materials, &l->elements,     &l->nodes,      &l->slots,
                             &l->slot_offsets, &l->partial, &l->inverse_mass, &l->specials,  &l->face_corners, &l->face_forces,
-                            &l->falls,    &l->fibres,  &l->pressure_factors, &l->pressures, &l->stiffness};
+                            &l->falls,    &l->fibres,  &l->pressure_factors, &l->pressures, &l->stiffness,
+                            &l->macro_blocks, &l->corner_stiffness};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
     modal_free(&l);
 }
@@ -18,7 +20,8 @@ static void free_lanes(modal_tled_layout *layout)
 typedef struct builder {
     modal_tled_lanes *l;
     const modal_tled_solid *s;
-    int32_t *order;   /* [most elements of a patch] by material */
+    int32_t *order;   /* [most elements of a patch] by material; of macro-elements these, by material and falling number of corners */
+    uint8_t *n_corners; /* [n_macros] */
     int32_t *local;   /* [n_nodes] of the patch at hand, or -1 */
     int64_t n_blocks, n_indices, n_values, n_nodes;
 } builder;
@@ -32,6 +35,25 @@ static int64_t sort_patch(builder *b, int64_t first, int64_t last)
         for (int64_t e = first; e < last; e++)
             if (b->s->material[e] == m) b->order[n++] = (int32_t)e;
         blocks += (n - before + MODAL_TLED_LANES - 1) / MODAL_TLED_LANES;
+    }
+    return blocks;
+}
+
+/* Blocks of a patch of macro-elements [first, last), and what they take; order gets the macros. */
+static int64_t sort_macros(builder *b, int64_t first, int64_t last, int64_t *n_indices, int64_t *n_values)
+{
+    const modal_tled_solid *s = b->s;
+    int64_t n = 0, blocks = 0;
+    *n_indices = *n_values = 0;
+    for (int32_t m = 0; m < s->n_materials && n < last - first; m++) {
+        const int64_t before = n;
+        for (int corners = MODAL_TLED_MACRO_CORNERS; corners >= 4; corners--)
+            for (int64_t i = first; i < last; i++)
+                if (s->material[s->macro_offsets[i]] == m && b->n_corners[i] == corners) b->order[n++] = (int32_t)i;
+        for (int64_t k = before; k < n; k += MODAL_TLED_LANES, blocks++) {
+            *n_indices += b->n_corners[b->order[k]] * MODAL_TLED_LANES;
+            *n_values += modal_tled_macro_rows(b->n_corners[b->order[k]]) * MODAL_TLED_LANES;
+        }
     }
     return blocks;
 }
@@ -72,6 +94,51 @@ static void put_shape(const modal_tled_lanes *l, int64_t block, int lane, int64_
     for (int k = 0; k < n; k++) put(l, l->shapes, block + k * MODAL_TLED_LANES + lane, rows[k]);
 }
 
+/* c with sum_m c_ma c_mb = spread_ab over corners from 1 on: Cholesky's factor, the largest pivot first, of n - 4 columns at most, since
+ * no linear field is felt. */
+static void modes_of(modal_tled_macro *x, double modes[MODAL_TLED_MACRO_CORNERS - 4][MODAL_TLED_MACRO_CORNERS])
+{
+    const int n = x->n_corners;
+    for (int m = 0; m < n - 4; m++) {
+        int pivot = 1;
+        for (int a = 2; a < n; a++)
+            if (x->spread[a][a] > x->spread[pivot][pivot]) pivot = a;
+        const double root = x->spread[pivot][pivot] > 0 ? sqrt(x->spread[pivot][pivot]) : 0;
+        for (int a = 0; a < n; a++) modes[m][a] = root > 0 ? x->spread[a][pivot] / root : 0;
+        for (int a = 0; a < n; a++)
+            for (int c = 0; c < n; c++) x->spread[a][c] -= modes[m][a] * modes[m][c];
+    }
+}
+
+/* Macro-element m into a lane of a block; there: 0 where the lane is a copy that gives no force. */
+static void put_macro(const builder *b, const modal_tled_macro_block *block, int lane, int64_t m, int there)
+{
+    modal_tled_lanes *l = b->l;
+    const modal_tled_solid *s = b->s;
+    const int n = block->n_corners;
+    const double scale = there ? 1 : 0;
+    modal_tled_macro x;
+    double modes[MODAL_TLED_MACRO_CORNERS - 4][MODAL_TLED_MACRO_CORNERS] = {{0}}, stiffness[MODAL_TLED_MACRO_CORNERS] = {0};
+    modal_tled_macro_shape(s, m, &x);
+    modes_of(&x, modes);
+    int64_t row = block->first_value + lane;
+    for (int k = 3; k < 3 * n; k++, row += MODAL_TLED_LANES) put(l, l->shapes, row, k < 3 * x.n_corners ? x.gradients[k / 3][k % 3] : 0);
+    put(l, l->shapes, row, scale * x.volume);
+    for (int k = 0; k < (n - 4) * (n - 1); k++) {
+        const int mode = k / (n - 1), a = k % (n - 1) + 1;
+        row += MODAL_TLED_LANES;
+        put(l, l->shapes, row, mode < x.n_corners - 4 && a < x.n_corners ? scale * modes[mode][a] : 0);
+    }
+    for (int64_t k = 4 * s->macro_offsets[m]; l->corner_stiffness && k < 4 * s->macro_offsets[m + 1]; k++)
+        for (int a = 0; a < x.n_corners; a++)
+            if (x.corners[a] == s->tetrahedra[k]) stiffness[a] += scale * s->stiffness[k / 4];
+    for (int a = 0; a < n; a++) {
+        const int64_t at = block->first_index + (int64_t)a * MODAL_TLED_LANES + lane;
+        l->indices[at] = (uint16_t)(b->local[x.corners[a < x.n_corners ? a : 0]] * (l->head.precision == MODAL_TLED_FLOAT64 ? 4 : 2));
+        if (l->corner_stiffness) put(l, l->corner_stiffness, at, a < x.n_corners ? stiffness[a] : 0);
+    }
+}
+
 /* Corners of an element of the solid. */
 static const int32_t *corners_of(const modal_tled_solid *s, int64_t e)
 {
@@ -101,19 +168,16 @@ static int32_t number_nodes(builder *b, int64_t first, int64_t last, int n_corne
     return n;
 }
 
-static void fill_patch(builder *b, int64_t first, int64_t last, int n_corners)
+/* Blocks of elements of one type. */
+static void fill_elements(builder *b, const modal_tled_patch *p, int64_t n_elements)
 {
     modal_tled_lanes *l = b->l;
-    const int rows = n_corners == 4 ? MODAL_TLED_TETRAHEDRON_ROWS : MODAL_TLED_HEXAHEDRON_ROWS;
-    modal_tled_patch *p = &l->patches[l->n_patches++];
-    *p = (modal_tled_patch){b->n_blocks, b->n_indices, b->n_values, b->n_nodes, (int32_t)sort_patch(b, first, last), 0, n_corners};
-    p->n_nodes = number_nodes(b, first, last, n_corners, l->nodes + b->n_nodes);
-    if (p->n_nodes > l->most_nodes) l->most_nodes = p->n_nodes;
+    const int n_corners = p->n_corners, rows = n_corners == 4 ? MODAL_TLED_TETRAHEDRON_ROWS : MODAL_TLED_HEXAHEDRON_ROWS;
     int64_t block = 0;
-    for (int64_t from = 0; from < last - first;) {
+    for (int64_t from = 0; from < n_elements;) {
         int64_t to = from;
         const int32_t material = b->s->material[b->order[from]];
-        while (to < last - first && b->s->material[b->order[to]] == material) to++;
+        while (to < n_elements && b->s->material[b->order[to]] == material) to++;
         const int64_t n = to - from, blocks = (n + MODAL_TLED_LANES - 1) / MODAL_TLED_LANES;
         for (int64_t k = 0; k < blocks; k++, block++) {
             l->materials[b->n_blocks + block] = material;
@@ -132,14 +196,60 @@ static void fill_patch(builder *b, int64_t first, int64_t last, int n_corners)
         }
         from = to;
     }
+    b->n_blocks += p->n_blocks;
+    b->n_indices += (int64_t)p->n_blocks * n_corners * MODAL_TLED_LANES;
+    b->n_values += (int64_t)p->n_blocks * rows * MODAL_TLED_LANES;
+}
+
+/* Blocks of macro-elements; n of them are in `order`. */
+static void fill_macros(builder *b, int64_t n)
+{
+    modal_tled_lanes *l = b->l;
+    const modal_tled_solid *s = b->s;
+    for (int64_t from = 0; from < n; from += MODAL_TLED_LANES) {
+        const int32_t material = s->material[s->macro_offsets[b->order[from]]];
+        modal_tled_macro_block *block = &l->macro_blocks[b->n_blocks];
+        int64_t to = from;
+        while (to < n && to < from + MODAL_TLED_LANES && s->material[s->macro_offsets[b->order[to]]] == material) to++;
+        *block = (modal_tled_macro_block){b->n_indices, b->n_values, b->n_corners[b->order[from]]};
+        l->materials[b->n_blocks] = material;
+        for (int lane = 0; lane < MODAL_TLED_LANES; lane++) {
+            const int64_t m = b->order[from + lane < to ? from + lane : from], e = s->macro_offsets[m];
+            l->elements[b->n_blocks * MODAL_TLED_LANES + lane] = (int32_t)e;
+            put_macro(b, block, lane, m, from + lane < to);
+            for (int c = 0; l->fibres && c < 3; c++)
+                put(l, l->fibres, (b->n_blocks * 3 + c) * MODAL_TLED_LANES + lane, s->fibres[3 * e + c]);
+        }
+        b->n_blocks++;
+        b->n_indices += block->n_corners * MODAL_TLED_LANES;
+        b->n_values += modal_tled_macro_rows(block->n_corners) * MODAL_TLED_LANES;
+        from = to - MODAL_TLED_LANES;
+    }
+}
+
+/* Elements [first, last); n_corners 0: macro-elements of tetrahedra. */
+static void fill_patch(builder *b, int64_t first, int64_t last, int n_corners)
+{
+    modal_tled_lanes *l = b->l;
+    const modal_tled_solid *s = b->s;
+    modal_tled_patch *p = &l->patches[l->n_patches++];
+    *p = (modal_tled_patch){b->n_blocks, b->n_indices, b->n_values, b->n_nodes, 0, 0, n_corners};
+    p->n_nodes = number_nodes(b, first, last, n_corners == 8 ? 8 : 4, l->nodes + b->n_nodes);
+    if (p->n_nodes > l->most_nodes) l->most_nodes = p->n_nodes;
+    if (n_corners == 0) {
+        const int64_t m = s->macro_of[first], n = s->macro_of[last - 1] + 1 - m;
+        int64_t indices, values;
+        p->n_blocks = (int32_t)sort_macros(b, m, m + n, &indices, &values);
+        fill_macros(b, n);
+    } else {
+        p->n_blocks = (int32_t)sort_patch(b, first, last);
+        fill_elements(b, p, last - first);
+    }
     for (int32_t i = 0; i < p->n_nodes; i++) {
         const int32_t node = l->nodes[b->n_nodes + i];
         b->local[node] = -1;
         l->slot_offsets[node + 1]++;
     }
-    b->n_blocks += p->n_blocks;
-    b->n_indices += (int64_t)p->n_blocks * n_corners * MODAL_TLED_LANES;
-    b->n_values += (int64_t)p->n_blocks * rows * MODAL_TLED_LANES;
     b->n_nodes += p->n_nodes;
 }
 
@@ -150,7 +260,21 @@ static int64_t patch_end(const builder *b, int64_t first)
     const int64_t whole = first < s->n_tetrahedra ? MODAL_TLED_PATCH_TETRAHEDRA : MODAL_TLED_PATCH_HEXAHEDRA;
     const int64_t most = b->l->head.precision == MODAL_TLED_FLOAT64 ? whole / 2 : whole;
     const int64_t end = first < s->n_tetrahedra ? s->n_tetrahedra : s->n_tetrahedra + s->n_hexahedra;
-    return first + most < end ? first + most : end;
+    if (first + most >= end) return end;
+    return s->macro_offsets && first < s->n_tetrahedra ? s->macro_offsets[s->macro_of[first + most]] : first + most; /* whole macros */
+}
+
+static modal_status count_corners(builder *b, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    MODAL_TRY(modal_alloc(&b->n_corners, b->s->n_macros, 1, "mean patches", err));
+    for (int64_t m = 0; m < b->s->n_macros; m++) {
+        modal_tled_macro x;
+        modal_tled_macro_shape(b->s, m, &x);
+        b->n_corners[m] = (uint8_t)x.n_corners;
+    }
+done:
+    return status;
 }
 
 static modal_status make_patches(builder *b, modal_error *err)
@@ -161,11 +285,18 @@ static modal_status make_patches(builder *b, modal_error *err)
     const int64_t n_elements = s->n_tetrahedra + s->n_hexahedra, bytes = l->head.precision == MODAL_TLED_FLOAT64 ? 8 : 4;
     int64_t n_patches = 0, n_blocks = 0, n_indices = 0, n_values = 0, n_places = 0;
     for (int64_t first = 0; first < n_elements; n_patches++) {
-        const int64_t last = patch_end(b, first), blocks = sort_patch(b, first, last);
+        const int64_t last = patch_end(b, first);
         const int tetrahedra = first < s->n_tetrahedra;
-        n_blocks += blocks;
-        n_indices += blocks * (tetrahedra ? 4 : 8) * MODAL_TLED_LANES;
-        n_values += blocks * (tetrahedra ? MODAL_TLED_TETRAHEDRON_ROWS : MODAL_TLED_HEXAHEDRON_ROWS) * MODAL_TLED_LANES;
+        if (tetrahedra && s->macro_offsets) {
+            int64_t indices, values;
+            n_blocks += sort_macros(b, s->macro_of[first], s->macro_of[last - 1] + 1, &indices, &values);
+            n_indices += indices, n_values += values;
+        } else {
+            const int64_t blocks = sort_patch(b, first, last);
+            n_blocks += blocks;
+            n_indices += blocks * (tetrahedra ? 4 : 8) * MODAL_TLED_LANES;
+            n_values += blocks * (tetrahedra ? MODAL_TLED_TETRAHEDRON_ROWS : MODAL_TLED_HEXAHEDRON_ROWS) * MODAL_TLED_LANES;
+        }
         n_places += (last - first) * (tetrahedra ? 4 : 8);
         first = last;
     }
@@ -174,6 +305,8 @@ static modal_status make_patches(builder *b, modal_error *err)
     MODAL_TRY(modal_alloc(&l->shapes, n_values, (size_t)bytes, "shapes", err));
     if (s->fibres) MODAL_TRY(modal_alloc(&l->fibres, 3 * MODAL_TLED_LANES * n_blocks, (size_t)bytes, "fibres", err));
     if (s->stiffness) MODAL_TRY(modal_alloc(&l->stiffness, n_blocks, MODAL_TLED_LANES * (size_t)bytes, "stiffness", err));
+    if (s->macro_offsets) MODAL_TRY(modal_alloc(&l->macro_blocks, n_blocks, sizeof *l->macro_blocks, "mean patches", err));
+    if (s->macro_offsets && s->stiffness) MODAL_TRY(modal_alloc_zero(&l->corner_stiffness, n_indices, (size_t)bytes, "stiffness", err));
     l->most_terms = modal_tled_most_terms(s);
     l->head.viscous_bytes = 6 * MODAL_TLED_LANES * n_blocks * l->most_terms * bytes;
     MODAL_TRY(modal_alloc(&l->materials, n_blocks, sizeof *l->materials, "elements", err));
@@ -182,7 +315,7 @@ static modal_status make_patches(builder *b, modal_error *err)
     MODAL_TRY(modal_alloc_zero(&l->slot_offsets, s->n_nodes + 1, sizeof *l->slot_offsets, "nodes of patches", err));
     for (int64_t first = 0; first < n_elements;) {
         const int64_t last = patch_end(b, first);
-        fill_patch(b, first, last, first < s->n_tetrahedra ? 4 : 8);
+        fill_patch(b, first, last, first >= s->n_tetrahedra ? 8 : s->macro_offsets ? 0 : 4);
         first = last;
     }
     if (b->n_nodes > INT32_MAX) MODAL_FAIL(err, MODAL_ERROR_INPUT, "solid: too large, %lld nodes of patches", (long long)b->n_nodes);
@@ -269,6 +402,7 @@ modal_status modal_tled_layout_cpu(const modal_tled_layout_task *task, modal_str
     MODAL_TRY(modal_alloc(&b.order, MODAL_TLED_PATCH_TETRAHEDRA, sizeof *b.order, "patches", err));
     MODAL_TRY(modal_alloc(&b.local, s->n_nodes, sizeof *b.local, "patches", err));
     for (int64_t i = 0; i < s->n_nodes; i++) b.local[i] = -1;
+    if (s->macro_offsets) MODAL_TRY(count_corners(&b, err));
     MODAL_TRY(make_patches(&b, err));
     MODAL_TRY(find_specials(&b, err));
     MODAL_TRY(make_nodes(l, err));
@@ -277,6 +411,7 @@ modal_status modal_tled_layout_cpu(const modal_tled_layout_task *task, modal_str
 done:
     modal_free(&b.order);
     modal_free(&b.local);
+    modal_free(&b.n_corners);
     if (l) free_lanes(&l->head);
     return status;
 }

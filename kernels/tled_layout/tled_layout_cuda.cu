@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Patches of a solid in a GPU's memory.
+#include <math.h>
 #include <string.h>
 
 #include <vector>
@@ -237,6 +238,9 @@ done:
     return status;
 }
 
+// Whose fibres an element has: its own, or those of the first one of its macro-element.
+int64_t law_element(const modal_tled_solid *s, int64_t e) { return s->macro_offsets && e < s->n_tetrahedra ? s->macro_offsets[s->macro_of[e]] : e; }
+
 // What rich materials need beside their laws.
 template <class R> modal_status put_rich(Layout<R> *l, modal_stream *stream, modal_error *err)
 {
@@ -267,8 +271,7 @@ template <class R> modal_status put_rich(Layout<R> *l, modal_stream *stream, mod
     if (s->fibres) {
         MODAL_TRY(fibres.make(3 * p->n_elements, err));
         for (int64_t k = 0; k < p->n_elements; k++)
-            for (int c = 0; p->elements[k] >= 0 && c < 3; c++)
-                fibres.at[c * p->n_elements + k] = (R)s->fibres[3 * (int64_t)p->elements[k] + c];
+            for (int c = 0; p->elements[k] >= 0 && c < 3; c++) fibres.at[c * p->n_elements + k] = (R)s->fibres[3 * law_element(s, p->elements[k]) + c];
         MODAL_TRY(put(l, &t->fibres, fibres.at, 3 * p->n_elements, "fibres", stream, err));
     }
     if (!modal_tled_averages(s)) goto done;
@@ -296,10 +299,11 @@ template <class R> modal_status put_elements(Layout<R> *l, modal_stream *stream,
     MODAL_TRY(materials.make(s->n_materials, err));
     for (int32_t m = 0; m < s->n_materials; m++) {
         const modal_tled_material *from = &s->materials[m];
-        materials.at[m] = {(R)from->mu, (R)from->modulus, from->law};
+        materials.at[m] = {(R)from->mu, (R)from->modulus, (R)from->control, from->law};
     }
     if (s->n_materials == 1)
-        t->of_tetrahedra = {materials.at[0].mu * (R)(1.0 / 6), materials.at[0].modulus * (R)(1.0 / 6), materials.at[0].law};
+        t->of_tetrahedra = {materials.at[0].mu * (R)(1.0 / 6), materials.at[0].modulus * (R)(1.0 / 6), materials.at[0].control * (R)(1.0 / 6),
+                            materials.at[0].law};
     MODAL_TRY(put(l, &t->materials, materials.at, s->n_materials, "materials", stream, err));
     MODAL_TRY(put(l, &t->elements, p->elements, p->n_elements, "elements", stream, err));
     if (s->n_materials > 1) {
@@ -308,6 +312,9 @@ template <class R> modal_status put_elements(Layout<R> *l, modal_stream *stream,
             lane_materials.at[k] = p->elements[k] < 0 ? 0 : s->material[p->elements[k]];
         MODAL_TRY(put(l, &t->lane_materials, lane_materials.at, p->n_elements, "materials of elements", stream, err));
     }
+    if (p->rings) MODAL_TRY(put(l, &t->rings, p->rings, p->n_elements, "mean patches", stream, err));
+    for (int32_t k = 0; k < p->n_patches; k++)
+        if (p->patches[k].shares) t->most_means = p->most_lanes;
     t->third = s->centre ? 0 : (R)(1.0 / 3);
     if (s->n_hexahedra > 0) {
         MODAL_TRY(stiffness.make(p->n_elements, err));
@@ -320,6 +327,61 @@ template <class R> modal_status put_elements(Layout<R> *l, modal_stream *stream,
         }
         MODAL_TRY(put(l, &t->stiffness, stiffness.at, p->n_elements, "hourglass control", stream, err));
     }
+done:
+    return status;
+}
+
+// Gradients of an element that has a measure, or of its macro-element; how many.
+int measured_gradients(const modal_tled_solid *s, int64_t e, double g[MODAL_TLED_MACRO_CORNERS][3])
+{
+    if (e >= s->n_tetrahedra) {
+        modal_tled_hexahedron shape;
+        modal_tled_hexahedron_shape(s->nodes, s->hexahedra + 8 * (e - s->n_tetrahedra), s->centre, &shape);
+        memcpy(g, shape.gradients, sizeof shape.gradients);
+        return 8;
+    }
+    if (s->macro_offsets) {
+        modal_tled_macro shape;
+        modal_tled_macro_shape(s, s->macro_of[e], &shape);
+        memcpy(g, shape.gradients, sizeof shape.gradients);
+        return shape.n_corners;
+    }
+    for (int i = 0; i < 3; i++) g[0][i] = 0;
+    modal_tled_tetrahedron_shape(s->nodes, s->tetrahedra + 4 * e, g + 1);
+    for (int k = 3; k < 12; k++) g[0][k % 3] -= g[k / 3][k % 3];
+    return 4;
+}
+
+// Three vectors with the sum of g g^T of n of them: the columns of Cholesky's factor.
+void root_of(const double (*g)[3], int n, double root[9])
+{
+    double s[3][3] = {}, r[3][3] = {};
+    for (int a = 0; a < n; a++)
+        for (int k = 0; k < 9; k++) s[k / 3][k % 3] += g[a][k / 3] * g[a][k % 3];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j <= i; j++) {
+            double sum = s[i][j];
+            for (int k = 0; k < j; k++) sum -= r[i][k] * r[j][k];
+            r[i][j] = i == j ? sqrt(sum > 0 ? sum : 0) : r[j][j] > 0 ? sum / r[j][j] : 0;
+        }
+    for (int k = 0; k < 9; k++) root[k] = r[k % 3][k / 3];
+}
+
+template <class R> modal_status put_macro_stiffness(Layout<R> *l, modal_stream *stream, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_tled_solid *s = l->head.solid;
+    Stiff *t = &l->stiff;
+    Array<double> roots;
+    MODAL_TRY(roots.make(9 * s->n_macros, err));
+    for (int64_t m = 0; m < s->n_macros; m++) {
+        modal_tled_macro shape;
+        modal_tled_macro_shape(s, m, &shape);
+        root_of(shape.gradients, shape.n_corners, roots.at + 9 * m);
+    }
+    MODAL_TRY(put(l, &t->macro_of, s->macro_of, s->n_tetrahedra, "stiffness", stream, err));
+    MODAL_TRY(put(l, &t->macro_offsets, s->macro_offsets, s->n_macros + 1, "stiffness", stream, err));
+    MODAL_TRY(put(l, &t->macro_roots, roots.at, 9 * s->n_macros, "stiffness", stream, err));
 done:
     return status;
 }
@@ -343,17 +405,10 @@ template <class R> modal_status put_stiff(Layout<R> *l, modal_stream *stream, mo
         const int n = e < s->n_tetrahedra ? 4 : 8;
         const int32_t *own = corners.at + (n == 4 ? 4 * e : 4 * s->n_tetrahedra + 8 * (e - s->n_tetrahedra));
         const double none[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
-        double g[8][3] = {};
-        modal_tled_hexahedron shape;
-        if (n == 4) {
-            modal_tled_tetrahedron_shape(s->nodes, own, g + 1);
-            for (int k = 3; k < 12; k++) g[0][k % 3] -= g[k / 3][k % 3];
-        } else {
-            modal_tled_hexahedron_shape(s->nodes, own, s->centre, &shape);
-            memcpy(g, shape.gradients, sizeof g);
-        }
+        double g[MODAL_TLED_MACRO_CORNERS][3];
+        const int n_gradients = measured_gradients(s, e, g);
         const double value =
-            s->stiffness[e] * modal_tled_measure(&s->materials[s->material[e]], none, s->fibres ? s->fibres + 3 * e : nullptr, n, g);
+            s->stiffness[e] * modal_tled_measure(&s->materials[s->material[e]], none, s->fibres ? s->fibres + 3 * law_element(s, e) : nullptr, n_gradients, g);
         for (int a = 0; a < n; a++) sums.at[own[a]] += value, largest = sums.at[own[a]] > largest ? sums.at[own[a]] : largest;
     }
     t->third = s->centre ? 0 : 1.0 / 3;
@@ -366,6 +421,7 @@ template <class R> modal_status put_stiff(Layout<R> *l, modal_stream *stream, mo
     MODAL_TRY(put(l, &t->mass, s->mass, s->n_nodes, "stiffness", stream, err));
     MODAL_TRY(put(l, &t->stiffness, s->stiffness, n_elements, "stiffness", stream, err));
     if (s->fibres) MODAL_TRY(put(l, &t->fibres, s->fibres, 3 * n_elements, "stiffness", stream, err));
+    if (s->macro_offsets) MODAL_TRY(put_macro_stiffness(l, stream, err));
     MODAL_TRY(take(l, &t->sums, s->n_nodes, "stiffness", err));
     MODAL_TRY(modal_device_fill(&l->device, t->sums, 0, 8 * s->n_nodes, stream, err));
 done:
@@ -391,6 +447,7 @@ int law_of_all(const modal_tled_solid *s)
         rich |= modal_tled_is_rich(m), fibres |= m->fibre > 0, averages |= m->averages != 0;
         no_term &= m->n_terms == 0, one_term &= m->n_terms == 1;
     }
+    if (s->macro_offsets && s->n_tetrahedra > 0) return rich || law != MODAL_TLED_NEO_HOOKEAN ? LAW_RICH_MACROS : LAW_MACROS;
     if (!rich) return law;
     if (law != MODAL_TLED_NEO_HOOKEAN) return LAW_RICH_ANY;
     if (fibres && no_term && !averages) return LAW_FIBRES;
@@ -406,7 +463,8 @@ modal_status make_resident(const modal_tled_solid *s, int law, int32_t n_special
     modal_cuda_machine machine;
     const int64_t n = s->n_tetrahedra;
     *way = EACH_STEP;
-    if (n == 0 || s->n_hexahedra > 0 || s->n_faces > 0 || modal_tled_averages(s)) goto done; // pressures need neighbours' displacements
+    if (n == 0 || s->n_hexahedra > 0 || s->n_faces > 0 || modal_tled_averages(s) || s->macro_offsets)
+        goto done; // pressures need neighbours' displacements, means a barrier more
     MODAL_TRY(modal_cuda_machine_of(&machine, err));
     for (int k = machine.overlaps ? 0 : 2; k < 4 && *way == EACH_STEP; k++) {
         const int cluster = k < 2, layers = k % 2 == 0; // patches cut between layers differ in size, and may be too large

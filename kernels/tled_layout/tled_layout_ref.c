@@ -87,6 +87,37 @@ void modal_tled_reference_gradient(const modal_tled_reference *r, int64_t e, con
     }
 }
 
+void modal_tled_reference_law_gradient(const modal_tled_reference *r, int64_t e, const double *u, double h[9])
+{
+    const modal_tled_solid *s = r->head.solid;
+    double volume = 0, sum[9] = {0};
+    modal_tled_reference_gradient(r, e, u, h);
+    if (!s->macro_offsets || e >= s->n_tetrahedra) return;
+    const int64_t first = s->macro_offsets[s->macro_of[e]], end = s->macro_offsets[s->macro_of[e] + 1];
+    for (int64_t k = first; k < end && end > first + 1; k++) {
+        modal_tled_reference_gradient(r, k, u, h);
+        volume += r->tetrahedra[k].volume;
+        for (int i = 0; i < 9; i++) sum[i] += r->tetrahedra[k].volume * h[i];
+    }
+    for (int i = 0; i < 9 && end > first + 1; i++) h[i] = sum[i] / volume;
+}
+
+double modal_tled_reference_measure(const modal_tled_reference *r, int64_t e, const double h[9])
+{
+    const modal_tled_solid *s = r->head.solid;
+    const modal_tled_material *m = &s->materials[s->material[e]];
+    modal_tled_macro shape;
+    double g[8][3];
+    if (s->macro_offsets && e < s->n_tetrahedra) {
+        const int64_t macro = s->macro_of[e];
+        modal_tled_macro_shape(s, macro, &shape);
+        return modal_tled_measure(m, h, s->fibres ? s->fibres + 3 * s->macro_offsets[macro] : NULL, shape.n_corners,
+                                  (const double(*)[3])shape.gradients);
+    }
+    const int n = modal_tled_reference_gradients(r, e, g);
+    return modal_tled_measure(m, h, s->fibres ? s->fibres + 3 * e : NULL, n, (const double(*)[3])g);
+}
+
 static double volume_change(const double h[9])
 {
     const double t = h[0] + h[4] + h[8];
@@ -117,7 +148,8 @@ double modal_tled_reference_stress(const modal_tled_reference *r, int64_t e, con
     double pressure = 0;
     material.averages &= e < s->n_tetrahedra;
     for (int a = 0; material.averages && a < 4; a++) pressure += r->pressures[s->tetrahedra[4 * e + a]] / 4;
-    return modal_tled_rich_stress(&material, h, material.fibre > 0 ? s->fibres + 3 * e : NULL, pressure, stress);
+    const int64_t first = s->macro_offsets && e < s->n_tetrahedra ? s->macro_offsets[s->macro_of[e]] : e;
+    return modal_tled_rich_stress(&material, h, material.fibre > 0 ? s->fibres + 3 * first : NULL, pressure, stress);
 }
 
 double modal_tled_reference_forces(const modal_tled_reference *r, int64_t e, const double *u, const double *given,
@@ -131,8 +163,14 @@ double modal_tled_reference_forces(const modal_tled_reference *r, int64_t e, con
     if (given) {
         memcpy(stress, given, sizeof stress);
     } else {
-        modal_tled_reference_gradient(r, e, u, h);
+        modal_tled_reference_law_gradient(r, e, u, h);
         above = modal_tled_reference_stress(r, e, h, stress);
+    }
+    if (n_corners == 4 && s->macro_offsets) {
+        double mean[9];
+        modal_tled_reference_law_gradient(r, e, u, mean);
+        modal_tled_reference_gradient(r, e, u, h);
+        for (int k = 0; k < 9; k++) stress[k] += material->control * (h[k] - mean[k]);
     }
     if (n_corners == 4) {
         const modal_tled_tetrahedron *t = &r->tetrahedra[e];

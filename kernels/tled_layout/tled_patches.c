@@ -13,7 +13,7 @@ enum { BANKS = 32, WARP = 32, MOST_FORCES = (1 << 15) - 1, MOST_SUMS = (1 << 16)
 
 /* A patch before its tables are laid out. */
 typedef struct draft {
-    int64_t first, n_elements; /* in centres */
+    int64_t first, n_elements; /* in centres; until `expand` units are counted: macro-elements, or elements */
     int hexahedra;
     int32_t n_places, n_lanes, n_slots;
     int32_t *nodes;        /* [n_places] the solid's */
@@ -116,15 +116,52 @@ static int32_t place_of(patch_desk *d, int32_t node, int32_t *n_places)
     return d->place[k];
 }
 
+/* Elements [*first, return) of a unit of the solid: a macro-element or a hexahedron after them, or an element. */
+static int64_t unit_elements(const modal_tled_solid *s, int64_t unit, int64_t *first)
+{
+    if (!s->macro_offsets) return *first = unit, unit + 1;
+    if (unit >= s->n_macros) return *first = s->n_tetrahedra + unit - s->n_macros, *first + 1;
+    *first = s->macro_offsets[unit];
+    return s->macro_offsets[unit + 1];
+}
+
+static int64_t n_tetrahedral_units(const modal_tled_solid *s) { return s->macro_offsets ? s->n_macros : s->n_tetrahedra; }
+
+/* Corners of a unit at most. */
+static int unit_corners(const maker *m, const draft *d) { return m->solid->macro_offsets && !d->hexahedra ? MODAL_TLED_MACRO_CORNERS : n_corners(d); }
+
 static int32_t count_places(const maker *m, patch_desk *desk, const draft *d)
 {
     int32_t n = 0;
     desk->stamp++;
     for (int64_t i = d->first; i < d->first + d->n_elements; i++) {
-        const int32_t *c = element_corners(m->solid, m->centres[i].element);
-        for (int k = 0; k < n_corners(d); k++) place_of(desk, c[k], &n);
+        int64_t e;
+        const int64_t end = unit_elements(m->solid, m->centres[i].element, &e);
+        for (; e < end; e++)
+            for (int k = 0; k < n_corners(d); k++) place_of(desk, element_corners(m->solid, e)[k], &n);
     }
     return n;
+}
+
+/* Fans of each macro-element of a patch alone, the longest first. */
+static int32_t make_macro_lanes(const maker *m, patch_desk *desk, const draft *d)
+{
+    const modal_tled_solid *s = m->solid;
+    int32_t made = 0, sorted = 0;
+    for (int32_t i = 0, n; i < d->n_elements; i += n) {
+        const int32_t macro = s->macro_of[m->centres[d->first + i].element];
+        n = (int32_t)(s->macro_offsets[macro + 1] - s->macro_offsets[macro]);
+        const int32_t fans = modal_tled_fans_make(desk->fans, n, (const int32_t(*)[4])(desk->corners + i), (const double(*)[3])desk->positions,
+                                                  m->plan->fan, desk->lanes + made);
+        for (int32_t l = made; l < made + fans; l++)
+            for (int k = 0; k < desk->lanes[l].n; k++) desk->lanes[l].elements[k] += i;
+        made += fans;
+    }
+    for (int length = MODAL_TLED_FAN; length > 0; length--)
+        for (int32_t l = 0; l < made; l++)
+            if (desk->lanes[l].n == length) desk->sorted[sorted++] = desk->lanes[l];
+    memcpy(desk->lanes, desk->sorted, (size_t)made * sizeof *desk->lanes);
+    return made;
 }
 
 /* Lanes of a patch into desk->lanes, with places in the order in which they are met. */
@@ -145,8 +182,10 @@ static void make_lanes(const maker *m, patch_desk *desk, draft *d)
     if (d->hexahedra) return;
     for (int32_t i = 0; i < d->n_places; i++)
         memcpy(desk->positions[i], s->nodes + 3 * (int64_t)desk->nodes[i], sizeof desk->positions[i]);
-    d->n_lanes = modal_tled_fans_make(desk->fans, (int32_t)d->n_elements, (const int32_t(*)[4])desk->corners,
-                                      (const double(*)[3])desk->positions, m->plan->fan, desk->lanes);
+    if (s->macro_offsets) d->n_lanes = make_macro_lanes(m, desk, d);
+    else
+        d->n_lanes = modal_tled_fans_make(desk->fans, (int32_t)d->n_elements, (const int32_t(*)[4])desk->corners,
+                                          (const double(*)[3])desk->positions, m->plan->fan, desk->lanes);
     for (int32_t l = 0; l < d->n_lanes; l++)
         for (int k = 0; k < desk->lanes[l].n; k++)
             desk->lanes[l].elements[k] = m->centres[d->first + desk->lanes[l].elements[k]].element;
@@ -213,18 +252,45 @@ static modal_status find_centres(maker *m, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_tled_solid *s = m->solid;
-    const int64_t n = s->n_tetrahedra + s->n_hexahedra;
+    const int64_t n = n_tetrahedral_units(s) + s->n_hexahedra;
     MODAL_TRY(modal_alloc(&m->centres, n, sizeof *m->centres, "centres of elements", err));
 #pragma omp parallel for schedule(static)
-    for (int64_t e = 0; e < n; e++) {
-        const int corners = e < s->n_tetrahedra ? 4 : 8;
-        const int32_t *c = element_corners(s, e);
+    for (int64_t u = 0; u < n; u++) {
+        int64_t e, first;
+        const int64_t end = unit_elements(s, u, &first);
+        const int corners = first < s->n_tetrahedra ? 4 : 8;
         double sum[3] = {0, 0, 0};
-        for (int k = 0; k < corners; k++)
-            for (int i = 0; i < 3; i++) sum[i] += s->nodes[3 * (int64_t)c[k] + i];
-        for (int i = 0; i < 3; i++) m->centres[e].at[i] = (float)(sum[i] / corners);
-        m->centres[e].element = (int32_t)e;
+        for (e = first; e < end; e++)
+            for (int k = 0; k < corners; k++)
+                for (int i = 0; i < 3; i++) sum[i] += s->nodes[3 * (int64_t)element_corners(s, e)[k] + i];
+        for (int i = 0; i < 3; i++) m->centres[u].at[i] = (float)(sum[i] / (double)(corners * (end - first)));
+        m->centres[u].element = (int32_t)u;
     }
+done:
+    return status;
+}
+
+/* From units to elements, those of a macro-element one after the other. */
+static modal_status expand(maker *m, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_tled_solid *s = m->solid;
+    modal_tled_centre *centres = NULL;
+    int64_t n = 0;
+    if (!s->macro_offsets) return MODAL_OK;
+    MODAL_TRY(modal_alloc(&centres, s->n_tetrahedra + s->n_hexahedra, sizeof *centres, "centres of elements", err));
+    for (int32_t i = 0; i < m->n_drafts; i++) {
+        draft *d = &m->drafts[i];
+        const int64_t begin = n;
+        for (int64_t u = d->first; u < d->first + d->n_elements; u++) {
+            int64_t e;
+            const int64_t end = unit_elements(s, m->centres[u].element, &e);
+            for (; e < end; e++) centres[n++].element = (int32_t)e;
+        }
+        d->first = begin, d->n_elements = n - begin;
+    }
+    modal_free(&m->centres);
+    m->centres = centres;
 done:
     return status;
 }
@@ -263,7 +329,7 @@ static modal_status fit(maker *m, modal_error *err)
     draft *now = NULL;
     int64_t capacity = 0, n = m->n_drafts;
     int64_t ends[2];
-    MODAL_TRY(new_desk(&desk, most_elements(m), err));
+    MODAL_TRY(new_desk(&desk, most_elements(m) * (m->solid->macro_offsets ? 2 : 1), err)); /* of 8 corners each */
     MODAL_TRY(modal_grow(&now, &capacity, n, sizeof *now, "patches", err));
     n = 0;
     for (int32_t i = 0; i < m->n_drafts; i++) {
@@ -272,7 +338,7 @@ static modal_status fit(maker *m, modal_error *err)
         stack[top++] = m->drafts[i];
         while (top > 0) {
             draft d = stack[--top];
-            if (d.n_elements <= 1 || 4 * d.n_elements * (1 + d.hexahedra) <= m->plan->places ||
+            if (d.n_elements <= 1 || unit_corners(m, &d) * d.n_elements <= m->plan->places ||
                 count_places(m, desk, &d) <= m->plan->places) {
                 MODAL_TRY(modal_grow(&now, &capacity, n + 1, sizeof *now, "patches", err));
                 now[n++] = d;
@@ -351,6 +417,7 @@ static modal_status number(maker *m, int32_t *number_of, int32_t *sums, modal_er
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "a solid of %lld nodes is too large for one device", (long long)p->n_nodes);
         if (d->n_slots > MODAL_TLED_MOST_SLOTS || d->n_forces[0] > MOST_FORCES)
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "patch %d: %d corners at one node", i, d->n_forces[0]);
+        if (d->n_lanes >= MODAL_TLED_NO_LANE) MODAL_FAIL(err, MODAL_ERROR_INPUT, "patch %d: %d lanes are too many", i, d->n_lanes);
         for (int32_t k = 0; k < d->n_places; k++) {
             if (number_of[d->nodes[k]] < 0) {
                 p->nodes[next] = d->nodes[k];
@@ -373,6 +440,7 @@ static modal_status number(maker *m, int32_t *number_of, int32_t *sums, modal_er
     MODAL_TRY(modal_alloc_zero(&p->corners, p->n_corners, sizeof *p->corners, "corners of patches", err));
     MODAL_TRY(modal_alloc(&p->elements, p->n_elements, sizeof *p->elements, "elements of patches", err));
     MODAL_TRY(modal_alloc(&p->bases, n_bases, sizeof *p->bases, "slots of patches", err));
+    if (m->solid->macro_offsets) MODAL_TRY(modal_alloc_zero(&p->rings, p->n_elements, sizeof *p->rings, "lanes of patches", err));
 done:
     return status;
 }
@@ -449,6 +517,22 @@ static void choose_slots(const draft *d, const uint16_t *bases, uint32_t *corner
         }
 }
 
+/* Which lanes are of one macro-element. */
+static void fill_rings(const modal_tled_solid *s, const draft *d, uint32_t *rings, int32_t *shares)
+{
+    for (int32_t l = 0; l < d->n_lanes && !d->hexahedra; l++) {
+        const int32_t macro = s->macro_of[d->lanes[l].elements[0]];
+        uint32_t first = (uint32_t)l, next = MODAL_TLED_NO_LANE;
+        const int is_alone = d->lanes[l].n == s->macro_offsets[macro + 1] - s->macro_offsets[macro];
+        for (int32_t k = 0; k < l && !is_alone && first == (uint32_t)l; k++)
+            if (s->macro_of[d->lanes[k].elements[0]] == macro) first = (uint32_t)k;
+        for (int32_t k = l + 1; k < d->n_lanes && !is_alone && next == MODAL_TLED_NO_LANE; k++)
+            if (s->macro_of[d->lanes[k].elements[0]] == macro) next = (uint32_t)k;
+        rings[l] = first | next << 16;
+        *shares |= !is_alone;
+    }
+}
+
 static void fill_patch(const maker *m, int32_t i, const int32_t *number_of, const int32_t *sums, uint8_t *taken)
 {
     const draft *d = &m->drafts[i];
@@ -468,6 +552,7 @@ static void fill_patch(const maker *m, int32_t i, const int32_t *number_of, cons
             .node = node, .first_sum = sums[node],
             .counts = (uint32_t)(sums[node + 1] - sums[node]) | (uint32_t)d->n_forces[k] << 16};
     }
+    if (p->rings) fill_rings(m->solid, d, p->rings + patch->first_element, &patch->shares);
     patch->material = m->solid->material[d->lanes[0].elements[0]];
     for (int32_t l = 0; l < d->n_lanes; l++)
         for (int k = 0; k < d->lanes[0].n; k++) {
@@ -518,10 +603,12 @@ modal_status modal_tled_patches_make(modal_tled_patches *patches, const modal_tl
     if (n > INT32_MAX || solid->n_nodes >= INT32_MAX)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%lld elements are too many for one device", (long long)n);
     MODAL_TRY(find_centres(&m, err));
-    MODAL_TRY(modal_alloc(&m.drafts, n / plan->tetrahedra + n / plan->hexahedra + 2, sizeof *m.drafts, "patches", err));
-    MODAL_TRY(bisect(&m, 0, 0, solid->n_tetrahedra, plan->tetrahedra, err));
-    MODAL_TRY(bisect(&m, 1, solid->n_tetrahedra, solid->n_hexahedra, plan->hexahedra, err));
+    const int64_t units = n_tetrahedral_units(solid), size = units > 0 ? plan->tetrahedra * units / solid->n_tetrahedra : 1;
+    MODAL_TRY(modal_alloc(&m.drafts, (size > 0 ? units / size : units) + n / plan->hexahedra + 2, sizeof *m.drafts, "patches", err));
+    MODAL_TRY(bisect(&m, 0, 0, units, size > 0 ? (int32_t)size : 1, err));
+    MODAL_TRY(bisect(&m, 1, units, solid->n_hexahedra, plan->hexahedra, err));
     MODAL_TRY(fit(&m, err));
+    MODAL_TRY(expand(&m, err));
     MODAL_TRY(make_drafts(&m, err));
     modal_free(&m.centres);
     MODAL_TRY(modal_alloc(&number_of, solid->n_nodes, sizeof *number_of, "order of nodes", err));
@@ -543,6 +630,6 @@ done:
 void modal_tled_patches_free(modal_tled_patches *patches)
 {
     modal_free(&patches->nodes), modal_free(&patches->patches), modal_free(&patches->places);
-    modal_free(&patches->corners), modal_free(&patches->elements), modal_free(&patches->bases);
+    modal_free(&patches->corners), modal_free(&patches->elements), modal_free(&patches->bases), modal_free(&patches->rings);
     *patches = (modal_tled_patches){0};
 }

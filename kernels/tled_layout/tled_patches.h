@@ -5,7 +5,7 @@
  * depend on the number of threads, blocks or devices.
  *
  * Words: a *place* is a node in a patch; a *lane* is the work of one thread, a fan of tetrahedra (tled_fans.h) or a
- * hexahedron; a *slot* is where a lane leaves its force on one of its corners.
+ * hexahedron; a *slot* is where a lane leaves its force on one of its corners. A macro-element is in one patch, its fans are lanes.
  *
  * The places of a patch stand in falling order of the number of forces on them (`n_forces`). The j-th forces of all
  * places that have as many lie one after the other from bases[j] on: the slot of place i is bases[j] + i. So threads i,
@@ -24,7 +24,8 @@ extern "C" {
 enum {
     MODAL_TLED_PLACE_BITS = 11, /* of a corner: place, then 5 bits (of the first: tetrahedra of the fan), then slot */
     MODAL_TLED_MOST_PLACES = 1 << MODAL_TLED_PLACE_BITS,
-    MODAL_TLED_MOST_SLOTS = 1 << 16
+    MODAL_TLED_MOST_SLOTS = 1 << 16,
+    MODAL_TLED_NO_LANE = (1 << 16) - 1
 };
 
 /* How to divide. */
@@ -45,6 +46,7 @@ typedef struct modal_tled_patch {
     int32_t hexahedra; /* 1: lanes are hexahedra of 8 corners; 0: fans */
     int32_t material;  /* of all its elements, or -1 */
     int32_t n_corners; /* words of `corners` */
+    int32_t shares;    /* 1: a macro-element has several lanes */
 } modal_tled_patch;
 
 typedef struct modal_tled_place {
@@ -62,6 +64,8 @@ typedef struct modal_tled_patches {
     modal_tled_place *places;
     uint32_t *corners;
     int32_t *elements; /* the solid's numbers */
+    uint32_t *rings;   /* [n_elements] of macro-elements, at first_element + lane: the first lane of the lane's macro, and << 16 the one
+                        * after it in that macro, MODAL_TLED_NO_LANE where it is the last; NULL: there are none */
     uint16_t *bases;
     int32_t most_places, most_lanes, most_slots, most_bases, most_corners; /* of one patch */
     int64_t n_fans;

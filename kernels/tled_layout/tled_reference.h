@@ -30,17 +30,23 @@ static inline const int32_t *modal_tled_corners(const modal_tled_solid *solid, i
 /* H of element e of displacements u [n_nodes, 3]. */
 void modal_tled_reference_gradient(const modal_tled_reference *reference, int64_t e, const double *u, double h[9]);
 
+/* H that the law sees: the element's, or the mean of its macro-element. */
+void modal_tled_reference_law_gradient(const modal_tled_reference *reference, int64_t e, const double *u, double h[9]);
+
 /* Gradients of its corners' shape functions (of a hexahedron their means, or at its centre); returns how many. */
 int modal_tled_reference_gradients(const modal_tled_reference *reference, int64_t e, double gradients[8][3]);
+
+/* modal_tled_measure of the element, or of its macro-element, at the H that the law sees. */
+double modal_tled_reference_measure(const modal_tled_reference *reference, int64_t e, const double h[9]);
 
 /* Nodal pressures of displacements u into reference->pressures, Pa; nothing where no element averages. */
 void modal_tled_reference_pressures(modal_tled_reference *reference, const double *u);
 
-/* The element's stress without Prony terms, of H and the nodal pressures; returns J - 1. */
+/* The law's stress without Prony terms, of the H that it sees and the nodal pressures; returns J - 1. */
 double modal_tled_reference_stress(const modal_tled_reference *reference, int64_t e, const double h[9], double stress[9]);
 
-/* forces[corner][i] of element e, N, of its stress (NULL: that of u, without Prony terms); returns J - 1. Nodal pressures are
- * those of the last modal_tled_reference_pressures. */
+/* forces[corner][i] of element e, N, of the law's stress (NULL: that of u, without Prony terms) and what controls hourglass modes; returns
+ * J - 1. Nodal pressures are those of the last modal_tled_reference_pressures. */
 double modal_tled_reference_forces(const modal_tled_reference *reference, int64_t e, const double *u, const double *stress,
                                    double forces[8][3]);
 

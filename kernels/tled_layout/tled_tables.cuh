@@ -18,7 +18,7 @@ template <class R> struct alignas(16) Vector4 {
 };
 
 template <class R> struct Material {
-    R mu, modulus;
+    R mu, modulus, control;
     int law;
 };
 
@@ -66,6 +66,7 @@ template <class R> struct Tables {
     const int32_t *lane_materials; // as elements, where there is more than one material
     const R *stiffness;            // as elements, of hexahedra: of hourglass control, N/m
     R third;                       // of hexahedra: tled_hexahedron.h
+    const uint32_t *rings;         // as modal_tled_patches, of macro-elements
     const Material<R> *materials;
     Material<R> of_tetrahedra;     // the only one of a solid, with volume / det = 1/6
     const Vector4<R> *rest;        // [n_nodes] X and 1 / m; 0 for 1 / m: held still; negative: there is a Special
@@ -113,6 +114,7 @@ template <class R> struct Tables {
     int32_t first_node;              // take_state and last_step go from it on, to n_nodes; 0 but on several devices
     int32_t n_nodes, n_patches, n_signals, n_held, n_specials;
     int32_t most_places, most_slots, most_bases, most_remotes, most_corners, most_near;
+    int32_t most_means; // lanes whose sums wait for those of their macro-elements, of one patch; 0: each macro has one lane
 };
 
 // What `stiffest` of tled_step is made of, in the solid's order; sums are 0 between two uses.
@@ -123,6 +125,9 @@ struct Stiff {
     const modal_tled_material *materials;
     const double *rest, *mass, *stiffness;
     const double *fibres;     // or NULL
+    const int32_t *macro_of;  // [n_tetrahedra], or NULL, and then so are the next two
+    const int64_t *macro_offsets;
+    const double *macro_roots; // [n_macros, 3, 3] vectors g with the sum of g g^T that the corners' mean gradients have
     unsigned long long *sums; // [n_nodes] whole numbers: stiffness times `scale`
     double scale;
     double third; // as in Tables
@@ -131,8 +136,9 @@ struct Stiff {
 enum Elements { TETRAHEDRA, HEXAHEDRA, BOTH };
 enum Way { EACH_STEP, RESIDENT, IN_CLUSTER }; // a launch a step; one launch; one launch of one cluster
 // Which laws a kernel knows: one; all; the neo-Hookean one with what may come on top; all with that; the neo-Hookean one with
-// fibres alone; with one Prony term alone.
-enum { LAW_ANY = MODAL_TLED_LAWS, LAW_RICH_NEO_HOOKEAN, LAW_RICH_ANY, LAW_FIBRES, LAW_PRONY };
+// fibres alone; with one Prony term alone; of macro-elements the neo-Hookean one, and all with what may come on top.
+enum { LAW_ANY = MODAL_TLED_LAWS, LAW_RICH_NEO_HOOKEAN, LAW_RICH_ANY, LAW_FIBRES, LAW_PRONY, LAW_MACROS, LAW_RICH_MACROS };
+__host__ __device__ constexpr bool has_macros(int law) { return law == LAW_MACROS || law == LAW_RICH_MACROS; }
 enum { RESIDENT_FAN = 3, RESIDENT_THREADS = 512 }; // of steps of one launch
 enum { CLUSTER = 16, MOST_TARGETS = 7 };           // blocks of a cluster; other patches that a node of one has, at most
 // Laws whose elements have numbers of their own, which are asked for an element ahead.

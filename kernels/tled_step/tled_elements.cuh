@@ -24,11 +24,14 @@ __device__ __forceinline__ unsigned char *shared_memory()
 template <class R> struct Bench {
     Vector4<R> *rest, *u; // [places]
     R *force;             // [3, n_slots]
-    int n_slots;
+    R *means;             // [MEANS, most_means] what lanes of one macro-element give each other
+    int n_slots, most_means;
     uint16_t *bases;
     const uint32_t *corners; // the patch's
     modal_tled_place *places; // of steps that stage all (STAGES_ALL)
 };
+
+enum { MEANS = 11 }; // of a lane: 6 V H, 6 V, its next lane
 
 // What of its tables a step has in shared memory. Tetrahedra in float32 gain by corners there, those with a Prony term by places and rest positions,
 // too, since registers leave room for few blocks in any case; to hexahedra room for more blocks is worth more.
@@ -41,7 +44,7 @@ template <class R> __host__ __device__ constexpr int stages_of(int law, int elem
 // What comes after the bench, aligned: of steps of one launch the sums of other patches, else what is staged.
 template <class R> __host__ __device__ static inline size_t remote_offset(const Tables<R> &t)
 {
-    return (sizeof(R) * (8 * (size_t)t.most_places + 3 * (size_t)t.most_slots) + 2 * (size_t)t.most_bases + 15) / 16 * 16;
+    return (sizeof(R) * (8 * (size_t)t.most_places + 3 * (size_t)t.most_slots + MEANS * (size_t)t.most_means) + 2 * (size_t)t.most_bases + 15) / 16 * 16;
 }
 
 template <class R> __device__ __forceinline__ Bench<R> bench_of(const Tables<R> &t, void *shared)
@@ -51,7 +54,9 @@ template <class R> __device__ __forceinline__ Bench<R> bench_of(const Tables<R> 
     b.rest = b.u + t.most_places;
     b.force = (R *)(b.rest + t.most_places);
     b.n_slots = t.most_slots;
-    b.bases = (uint16_t *)(b.force + 3 * t.most_slots);
+    b.means = b.force + 3 * t.most_slots;
+    b.most_means = t.most_means;
+    b.bases = (uint16_t *)(b.means + MEANS * t.most_means);
     b.places = nullptr;
     b.corners = nullptr;
     return b;
@@ -76,6 +81,12 @@ template <class R> static inline size_t bench_bytes(const Tables<R> &t, int stag
 __device__ __forceinline__ int place_of(uint32_t corner) { return corner & (MODAL_TLED_MOST_PLACES - 1); }
 __device__ __forceinline__ int slot_of(uint32_t corner) { return corner >> 16; }
 __device__ __forceinline__ int tetrahedra_of(uint32_t corner) { return corner >> MODAL_TLED_PLACE_BITS & 31; }
+
+// Whole numbers where nobody reads a float.
+__device__ __forceinline__ void keep(float &at, uint32_t n) { at = __uint_as_float(n); }
+__device__ __forceinline__ void keep(double &at, uint32_t n) { at = n; }
+__device__ __forceinline__ uint32_t kept(float at) { return __float_as_uint(at); }
+__device__ __forceinline__ uint32_t kept(double at) { return (uint32_t)at; }
 
 // Component i of what is left in a slot.
 template <class R> __device__ __forceinline__ R &force_at(const Bench<R> &b, int slot, int i)
@@ -140,7 +151,7 @@ template <bool ONE, class R> __device__ __forceinline__ Material<R> material_of_
 {
     if (ONE) return t.of_tetrahedra;
     Material<R> m = t.materials[number];
-    m.mu *= (R)(1.0 / 6), m.modulus *= (R)(1.0 / 6);
+    m.mu *= (R)(1.0 / 6), m.modulus *= (R)(1.0 / 6), m.control *= (R)(1.0 / 6);
     return m;
 }
 
@@ -205,6 +216,8 @@ __device__ __forceinline__ int fan_forces(const Tables<R> &t, const modal_tled_p
     leave(b, ra, fa - fb - fi);
     return left;
 }
+
+#include "kernels/tled_step/tled_macros.cuh"
 
 // Which elements of a fan of patch `number` are turned: the slow path, once.
 template <class R>
@@ -383,11 +396,18 @@ template <int ELEMENTS, int LAW, bool ONE, class R>
 __device__ __forceinline__ void patch_elements(const Tables<R> &t, const Step<R> &s, int number, const modal_tled_patch &patch,
                                                const Bench<R> &b)
 {
+    if (has_macros(LAW) && patch.shares) {
+        for (int lane = threadIdx.x; lane < patch.n_lanes; lane += blockDim.x) leave_mean(t, patch, lane, b);
+        __syncthreads();
+    }
     for (int lane = threadIdx.x; lane < patch.n_lanes; lane += blockDim.x) {
         if (ELEMENTS == HEXAHEDRA || (ELEMENTS == BOTH && patch.hexahedra)) {
             const R jacobian = hexahedron_forces<LAW>(t, patch, lane, b, s.viscous);
             if (turned(jacobian))
                 note_turned(s.stop, s.watch, s.first, s.number, t.elements[patch.first_element + lane], jacobian);
+        } else if (has_macros(LAW)) {
+            const R jacobian = macro_forces<LAW>(t, patch, lane, b, s.viscous);
+            if (turned(jacobian)) note_turned_macro(t, number, lane, s.stop, s.watch, s.first, s.number, jacobian);
         } else if (fan_forces<LAW, ONE>(t, patch, lane, b, s.viscous)) {
             find_turned_fan(t, number, lane, b.u, s.stop, s.watch, s.first, s.number);
         }

@@ -111,12 +111,6 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
 }
 
-// Whole numbers where nobody reads a float.
-__device__ __forceinline__ void keep(float &at, uint32_t n) { at = __uint_as_float(n); }
-__device__ __forceinline__ void keep(double &at, uint32_t n) { at = n; }
-__device__ __forceinline__ uint32_t kept(float at) { return __float_as_uint(at); }
-__device__ __forceinline__ uint32_t kept(double at) { return (uint32_t)at; }
-
 // What other pieces need of a patch: its partial sums of their nodes, then its mark. After a barrier behind the sums.
 template <class R> __device__ __forceinline__ void give_peers(const Tables<R> &t, const Step<R> &s)
 {

@@ -8,10 +8,12 @@
 namespace modal_tled {
 
 // What comes on top is looked up for each element.
-__host__ __device__ constexpr bool is_rich(int law) { return law == LAW_RICH_NEO_HOOKEAN || law == LAW_RICH_ANY; }
+__host__ __device__ constexpr bool is_rich(int law) { return law == LAW_RICH_NEO_HOOKEAN || law == LAW_RICH_ANY || law == LAW_RICH_MACROS; }
 __host__ __device__ constexpr int law_of(int law)
 {
-    return law == LAW_RICH_NEO_HOOKEAN ? (int)MODAL_TLED_NEO_HOOKEAN : law == LAW_RICH_ANY ? (int)LAW_ANY : law;
+    return law == LAW_RICH_NEO_HOOKEAN || law == LAW_MACROS ? (int)MODAL_TLED_NEO_HOOKEAN
+           : law == LAW_RICH_ANY || law == LAW_RICH_MACROS  ? (int)LAW_ANY
+                                                            : law;
 }
 
 // cof F of F = I + H; returns J - 1.

@@ -185,12 +185,63 @@ FN void NAME(find_turned)(const int32_t *elements, NAME(mask) bad, REAL jacobian
         if (bad[k] && (*element < 0 || elements[k] < *element)) *element = elements[k], *value = (double)jacobian[k];
 }
 
+/* LANES macro-elements of n corners (tled_lanes.h). */
+FN NAME(mask) NAME(macros)(const modal_tled_material *m, int n, const uint16_t *index, const SCALAR *shapes, const SCALAR *u,
+                           const NAME(rich) *rich, SCALAR *f, REAL *jacobian)
+{
+    const REAL zero = {0};
+    const SCALAR *control = shapes + (3 * n - 2) * MODAL_TLED_LANES;
+    REAL first[3], h[9], p[9], modes[MODAL_TLED_MACRO_CORNERS - 4][3], sum[3] = {zero, zero, zero};
+    for (int k = 0; k < 9; k++) h[k] = zero;
+    for (int k = 0; k < 3 * (n - 4); k++) modes[k / 3][k % 3] = zero;
+    NAME(load)(u, index, first);
+    for (int a = 1; a < n; a++) {
+        REAL way[3];
+        NAME(load)(u, index + MODAL_TLED_LANES * a, way);
+        for (int i = 0; i < 3; i++) {
+            way[i] -= first[i];
+            for (int j = 0; j < 3; j++) h[3 * i + j] += way[i] * NAME(row)(shapes, 3 * (a - 1) + j);
+        }
+        for (int k = 0; k < n - 4; k++) {
+            const REAL c = NAME(row)(control, k * (n - 1) + a - 1);
+            for (int i = 0; i < 3; i++) modes[k][i] += c * way[i];
+        }
+    }
+    *jacobian = NAME(whole_stress)(m, NAME(row)(shapes, 3 * n - 3), h, rich, p);
+    for (int k = 0; k < 3 * (n - 4); k++) modes[k / 3][k % 3] *= (SCALAR)m->control;
+    for (int a = 1; a < n; a++) {
+        REAL force[3];
+        for (int i = 0; i < 3; i++)
+            force[i] = p[3 * i] * NAME(row)(shapes, 3 * a - 3) +
+                       (p[3 * i + 1] * NAME(row)(shapes, 3 * a - 2) + p[3 * i + 2] * NAME(row)(shapes, 3 * a - 1));
+        for (int k = 0; k < n - 4; k++) {
+            const REAL c = NAME(row)(control, k * (n - 1) + a - 1);
+            for (int i = 0; i < 3; i++) force[i] += c * modes[k][i];
+        }
+        for (int i = 0; i < 3; i++) sum[i] -= force[i];
+        NAME(add)(f, index + MODAL_TLED_LANES * a, force);
+    }
+    NAME(add)(f, index, sum);
+    return ~((*jacobian > (SCALAR)0) & (*jacobian < (SCALAR)1e30));
+}
+
 /* Where LANES elements of a patch are. */
 typedef struct NAME(place) {
     const uint16_t *index;
     const SCALAR *shapes, *u;
     SCALAR *f;
 } NAME(place);
+
+/* What a rich material's law needs of block `block`, at its lanes from `part` on. */
+FN NAME(rich) NAME(rich_of)(const modal_tled_lanes *l, const modal_tled_extras *extras, const modal_tled_material *m, int64_t block, int part,
+                            const REAL *pressure)
+{
+    const size_t first = (size_t)block * MODAL_TLED_LANES;
+    const NAME(rich) rich = {m->fibre > 0 ? (const SCALAR *)l->fibres + 3 * first + part : NULL,
+                             m->n_terms > 0 ? (SCALAR *)extras->viscous + 6 * (size_t)l->most_terms * first + part : NULL,
+                             extras->decays + (size_t)l->materials[block] * MODAL_TLED_TERMS, pressure};
+    return rich;
+}
 
 /* Elements of a rich material: apart, so that those of plain ones keep their registers. */
 TARGET static __attribute__((noinline)) NAME(mask)
@@ -200,16 +251,12 @@ NAME(rich_elements)(const modal_tled_lanes *l, const modal_tled_extras *extras, 
     const uint16_t *index = at->index;
     const SCALAR *u = at->u;
     const modal_tled_material *m = &l->head.solid->materials[l->materials[block]];
-    const size_t first = (size_t)block * MODAL_TLED_LANES;
     const REAL pressure = m->averages && n_corners == 4
                               ? ((NAME(load_fourth)(u, index) + NAME(load_fourth)(u, index + MODAL_TLED_LANES)) +
                                  (NAME(load_fourth)(u, index + 2 * MODAL_TLED_LANES) +
                                   NAME(load_fourth)(u, index + 3 * MODAL_TLED_LANES))) * (SCALAR)0.25
                               : (REAL){0};
-    const NAME(rich) rich = {m->fibre > 0 ? (const SCALAR *)l->fibres + 3 * first + part : NULL,
-                             m->n_terms > 0 ? (SCALAR *)extras->viscous + 6 * (size_t)l->most_terms * first + part : NULL,
-                             extras->decays + (size_t)l->materials[block] * MODAL_TLED_TERMS,
-                             m->averages && n_corners == 4 ? &pressure : NULL};
+    const NAME(rich) rich = NAME(rich_of)(l, extras, m, block, part, m->averages && n_corners == 4 ? &pressure : NULL);
     return n_corners == 4 ? NAME(tetrahedra)(m, index, at->shapes, u, &rich, at->f, jacobian)
                           : NAME(hexahedra)(m, index, at->shapes, u, &rich, at->f, jacobian);
 }
@@ -267,6 +314,42 @@ FN void NAME(hexahedron_gradients)(const uint16_t *index, const SCALAR *shapes, 
     }
 }
 
+/* Measures of a patch of macro-elements, like NAME(stiffness). */
+TARGET static void NAME(macro_stiffness)(const modal_tled_lanes *l, const modal_tled_patch *p, const SCALAR *u, SCALAR *f)
+{
+    const REAL zero = {0};
+    for (int64_t block = p->first_block; block < p->first_block + p->n_blocks; block++) {
+        const modal_tled_macro_block *b = &l->macro_blocks[block];
+        const modal_tled_material *m = &l->head.solid->materials[l->materials[block]];
+        for (int part = 0; part < MODAL_TLED_LANES; part += LANES) {
+            const uint16_t *index = l->indices + b->first_index + part;
+            const SCALAR *shapes = (const SCALAR *)l->shapes + b->first_value + part;
+            REAL h[9], c[9], fibre[3] = {zero, zero, zero}, first[3] = {zero, zero, zero}, origin[3], way[3], g[3];
+            NAME(sums) sums = {zero, zero, zero};
+            for (int k = 0; k < 9; k++) h[k] = zero;
+            NAME(load)(u, index, origin);
+            for (int a = 1; a < b->n_corners; a++) {
+                NAME(load)(u, index + MODAL_TLED_LANES * a, way);
+                for (int k = 0; k < 9; k++) h[k] += (way[k / 3] - origin[k / 3]) * NAME(row)(shapes, 3 * (a - 1) + k % 3);
+            }
+            for (int k = 0; m->fibre > 0 && k < 3; k++)
+                fibre[k] = NAME(row)((const SCALAR *)l->fibres + 3 * (size_t)block * MODAL_TLED_LANES + part, k);
+            const REAL above = NAME(whole_cofactors)(h, c);
+            for (int a = 1; a < b->n_corners; a++) {
+                for (int k = 0; k < 3; k++) g[k] = NAME(row)(shapes, 3 * (a - 1) + k), first[k] -= g[k];
+                NAME(add_gradient)(c, g, fibre, &sums);
+            }
+            NAME(add_gradient)(c, first, fibre, &sums);
+            const REAL measure = NAME(measure)(m, h, above, fibre, &sums);
+            for (int a = 0; a < b->n_corners; a++) {
+                const REAL value[3] = {measure * NAME(row)((const SCALAR *)l->corner_stiffness + b->first_index + part, a), zero, zero};
+                NAME(add)(f, index + MODAL_TLED_LANES * a, value);
+            }
+        }
+    }
+    NAME(give)(l, p, f);
+}
+
 /* Measures of a patch's elements times their stiffness, for every corner, into its slots (tled_solid.h). */
 TARGET static void NAME(stiffness)(const modal_tled_lanes *l, int64_t number, const void *state, void *local)
 {
@@ -275,6 +358,10 @@ TARGET static void NAME(stiffness)(const modal_tled_lanes *l, int64_t number, co
     SCALAR *u = local, *f = u + 4 * (size_t)l->most_nodes;
     const REAL zero = {0};
     NAME(take)(l, p, state, u, f);
+    if (n == 0) {
+        NAME(macro_stiffness)(l, p, u, f);
+        return;
+    }
     for (int32_t b = 0; b < p->n_blocks; b++) {
         const int64_t block = p->first_block + b;
         const modal_tled_material *m = &l->head.solid->materials[l->materials[block]];
@@ -332,6 +419,47 @@ FN void NAME(fetch)(const SCALAR *shapes, int rows)
     for (int k = 0; k < bytes; k += line) __builtin_prefetch(ahead + k);
 }
 
+/* A block of macro-elements at its lanes from `part` on. The most usual numbers of corners are constants, so that modes stay in registers. */
+TARGET static __attribute__((noinline)) NAME(mask)
+NAME(macro_lanes)(const modal_tled_lanes *l, const modal_tled_extras *extras, int64_t block, int part, const SCALAR *u, SCALAR *f, REAL *jacobian)
+{
+    const modal_tled_macro_block *b = &l->macro_blocks[block];
+    const modal_tled_material *m = &l->head.solid->materials[l->materials[block]];
+    const uint16_t *index = l->indices + b->first_index + part;
+    const SCALAR *shapes = (const SCALAR *)l->shapes + b->first_value + part;
+    if (part == 0) NAME(fetch)(shapes, modal_tled_macro_rows(b->n_corners));
+    if (extras && modal_tled_is_rich(m)) {
+        const NAME(rich) rich = NAME(rich_of)(l, extras, m, block, part, NULL);
+        return NAME(macros)(m, b->n_corners, index, shapes, u, &rich, f, jacobian);
+    }
+    switch (b->n_corners) {
+    case 7: return NAME(macros)(m, 7, index, shapes, u, NULL, f, jacobian);
+    case 8: return NAME(macros)(m, 8, index, shapes, u, NULL, f, jacobian);
+    case 9: return NAME(macros)(m, 9, index, shapes, u, NULL, f, jacobian);
+    default: return NAME(macros)(m, b->n_corners, index, shapes, u, NULL, f, jacobian);
+    }
+}
+
+/* Forces of a patch of macro-elements, like NAME(patch). */
+TARGET static void NAME(macro_patch)(const modal_tled_lanes *l, const modal_tled_extras *extras, const modal_tled_patch *p, const SCALAR *u,
+                                     SCALAR *f, int64_t *element, double *value)
+{
+    NAME(mask) any = {0};
+    for (int pass = 0; pass < 2; pass++) {
+        for (int64_t block = p->first_block; block < p->first_block + p->n_blocks; block++)
+            for (int part = 0; part < MODAL_TLED_LANES; part += LANES) {
+                REAL jacobian;
+                const NAME(mask) bad = NAME(macro_lanes)(l, extras, block, part, u, f, &jacobian);
+                any |= bad;
+                if (pass) NAME(find_turned)(l->elements + block * MODAL_TLED_LANES + part, bad, jacobian, element, value);
+            }
+        INTEGER found = 0;
+        for (int k = 0; k < LANES; k++) found |= any[k];
+        if (!found) break;
+    }
+    NAME(give)(l, p, f);
+}
+
 /* Forces of a patch into its slots; local [2, most_nodes, 4] is scratch. *element: the lowest turned one, or -1. */
 TARGET static void NAME(patch)(const modal_tled_lanes *l, const modal_tled_extras *extras, int64_t number, const void *state,
                                void *local, int64_t *element, double *value)
@@ -341,6 +469,10 @@ TARGET static void NAME(patch)(const modal_tled_lanes *l, const modal_tled_extra
     SCALAR *u = local, *f = u + 4 * (size_t)l->most_nodes;
     const uint16_t *index = l->indices + p->first_index;
     NAME(take)(l, p, state, u, f);
+    if (p->n_corners == 0) {
+        NAME(macro_patch)(l, extras, p, u, f, element, value);
+        return;
+    }
     const int rows = p->n_corners == 4 ? MODAL_TLED_TETRAHEDRON_ROWS : MODAL_TLED_HEXAHEDRON_ROWS;
     NAME(mask) any = {0};
     for (int pass = 0; pass < 2; pass++) { /* the second, where there is one, looks for what is turned */

@@ -11,7 +11,12 @@
  *   parallelepipeds alone. Hourglass control on the total displacement, f_a += k sum_m gamma_ma (sum_b gamma_mb u_b), constant in
  *   time (D. P. Flanagan, T. Belytschko, A uniform strain hexahedron and quadrilateral with orthogonal hourglass control, 1981;
  *   G. R. Joldes, A. Wittek, K. Miller, An efficient hourglass control implementation for the uniform strain hexahedron using the
- *   total Lagrangian formulation, 2008), k = kappa V (lambda + 2 mu) / 8 sum_ai g_ai^2. */
+ *   total Lagrangian formulation, 2008), k = kappa V (lambda + 2 mu) / 8 sum_ai g_ai^2.
+ * - Macro-elements, the mean patches of a scene: T4 that have one stress. The law, its fibres and Prony terms see the mean of H,
+ *   Hm = sum_e V_e H_e / V, and each T4 has P_e = P(Hm) + control (H_e - Hm), which is the derivative of V W(Hm) + sum_e V_e control/2
+ *   |F_e - Fm|^2: hourglass control that no linear field feels, constant in time, indifferent to rotations. What is said of an element's J
+ *   is said of det Fm then. A macro of one T4 is that T4. (Means over patches against locking: E. A. de Souza Neto, F. M. Andrade Pires,
+ *   D. R. J. Owen, F-bar-based linear triangles and tetrahedra for finite strain analysis of nearly incompressible solids, 2005.) */
 #ifndef MODAL_KERNELS_TLED_SOLID_H
 #define MODAL_KERNELS_TLED_SOLID_H
 
@@ -55,6 +60,7 @@ typedef struct modal_tled_material {
     double mu;        /* Pa, > 0 */
     double modulus;   /* Pa: K of the neo-Hookean law, lambda of the others */
     double hourglass; /* kappa (lambda + 2 mu), Pa, >= 0, of its H8; lambda = K - 2 mu / 3 */
+    double control;   /* Pa, >= 0, of its macro-elements */
     double fibre;     /* eta, Pa, >= 0 */
     int32_t averages;
     int32_t n_terms, n_isochoric;                               /* isochoric terms stand before volumetric ones */
@@ -95,12 +101,17 @@ typedef struct modal_tled_solid {
     const int32_t *tetrahedra; /* [n_tetrahedra, 4] positive volume */
     const int32_t *hexahedra;  /* [n_hexahedra, 8] in VTK's order: 0 1 2 3 below, 4 5 6 7 above */
     const int32_t *material;   /* [n_tetrahedra + n_hexahedra] indices of materials */
+    int64_t n_macros;
+    const int64_t *macro_offsets; /* [n_macros + 1] macro m is the tetrahedra macro_offsets[m] .. macro_offsets[m + 1] - 1, 1 to
+                                     MODAL_TLED_MACRO of one material that does not average, connected by faces. NULL: there are none;
+                                     else every tetrahedron is in one. Fibres are those of its first tetrahedron */
+    const int32_t *macro_of;      /* [n_tetrahedra] */
     int32_t n_materials;
     const modal_tled_material *materials;
     const double *fibres;  /* [n_tetrahedra + n_hexahedra, 3] unit vectors; NULL where no material has fibres */
     const double *weights; /* [n_nodes] what gravity acts on, kg; NULL: mass */
-    const double *stiffness; /* [n_tetrahedra + n_hexahedra] what modal_tled_measure is multiplied by, N m / Pa, for `stiffest` of
-                                tled_step; NULL where nobody asks for it */
+    const double *stiffness; /* [n_tetrahedra + n_hexahedra] what modal_tled_measure (of T4 in a macro-element: that of the macro) is
+                                multiplied by, N m / Pa, for `stiffest` of tled_step; NULL where nobody asks for it */
 
     int32_t n_signals; /* numbers a step that loads and prescribed displacements are multiplied by */
 
@@ -148,6 +159,18 @@ typedef struct modal_tled_hexahedron {
 /* grad N_1, N_2, N_3 in gradients (grad N_0 is minus their sum), 1/m; returns the volume, m^3. Where that is not positive
  * gradients are not written. */
 double modal_tled_tetrahedron_shape(const double *nodes, const int32_t corners[4], double gradients[3][3]);
+
+enum { MODAL_TLED_MACRO = 12, MODAL_TLED_MACRO_CORNERS = MODAL_TLED_MACRO + 3 }; /* tetrahedra and nodes of a macro-element, at most */
+
+typedef struct modal_tled_macro {
+    int32_t n_corners, corners[MODAL_TLED_MACRO_CORNERS];
+    double volume, gradients[MODAL_TLED_MACRO_CORNERS][3]; /* m^3; b_a = sum_e V_e grad N_a / V: Hm = sum_a u_a b_a^T */
+    double shares[MODAL_TLED_MACRO_CORNERS];               /* of the volume: a quarter of those of the tetrahedra at each corner */
+    /* sum_e V_e grad N_a . grad N_b - V b_a . b_b, m: forces are V P b_a + control sum_b spread_ab u_b */
+    double spread[MODAL_TLED_MACRO_CORNERS][MODAL_TLED_MACRO_CORNERS];
+} modal_tled_macro;
+
+void modal_tled_macro_shape(const modal_tled_solid *solid, int64_t m, modal_tled_macro *shape);
 
 /* centre: as in modal_tled_solid. Returns 8 det J(0), or the volume where that is positive and the volume is not, m^3; where what is returned is
  * not positive the shape means nothing. */

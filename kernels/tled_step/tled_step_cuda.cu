@@ -77,6 +77,10 @@ modal_status launch_law(const Layout<R> *l, const Step<R> &s, cudaStream_t strea
         if (l->law == LAW_FIBRES) return launch_patches<MOVES, ELEMENTS, LAW_FIBRES>(l, s, stream, err);
         if (l->law == LAW_PRONY) return launch_patches<MOVES, ELEMENTS, LAW_PRONY>(l, s, stream, err);
     }
+    if constexpr (ELEMENTS == TETRAHEDRA) {
+        if (l->law == LAW_MACROS) return launch_patches<MOVES, ELEMENTS, LAW_MACROS>(l, s, stream, err);
+        if (l->law == LAW_RICH_MACROS) return launch_patches<MOVES, ELEMENTS, LAW_RICH_MACROS>(l, s, stream, err);
+    }
     switch (l->law) {
     case MODAL_TLED_NEO_HOOKEAN: return launch_patches<MOVES, ELEMENTS, MODAL_TLED_NEO_HOOKEAN>(l, s, stream, err);
     case MODAL_TLED_LOGARITHMIC: return launch_patches<MOVES, ELEMENTS, MODAL_TLED_LOGARITHMIC>(l, s, stream, err);
@@ -97,6 +101,7 @@ modal_status launch(const Layout<R> *l, const Step<R> &s, cudaStream_t stream, m
     case TETRAHEDRA: return launch_law<MOVES, TETRAHEDRA>(l, s, stream, err);
     case HEXAHEDRA: return launch_law<MOVES, HEXAHEDRA>(l, s, stream, err);
     default:
+        if (has_macros(l->law)) return launch_patches<MOVES, BOTH, LAW_RICH_MACROS>(l, s, stream, err);
         return l->law >= (int)LAW_RICH_NEO_HOOKEAN ? launch_patches<MOVES, BOTH, LAW_RICH_ANY>(l, s, stream, err)
                                : launch_patches<MOVES, BOTH, LAW_ANY>(l, s, stream, err);
     }

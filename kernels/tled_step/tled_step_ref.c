@@ -39,7 +39,7 @@ static int add_elements(const modal_tled_step_task *t, modal_tled_reference *r, 
         double forces[8][3], h[9], stress[9];
         int n_corners;
         const int32_t *corners = modal_tled_corners(s, e, &n_corners);
-        modal_tled_reference_gradient(r, e, r->displacements, h);
+        modal_tled_reference_law_gradient(r, e, r->displacements, h);
         const double jacobian = 1 + modal_tled_reference_stress(r, e, h, stress);
         for (int k = 0; k < material->n_terms; k++) decays[k] = modal_tled_decay_of(material, k, t->step, t->before);
         if (material->n_terms > 0) modal_tled_relax(material, decays, h, (double *)t->viscous + 6 * most * e, stress);
@@ -178,12 +178,11 @@ static void find_stiffest(const modal_tled_step_task *task, modal_tled_reference
     *task->stiffest = 0;
     for (int64_t i = 0; i < 3 * s->n_nodes; i++) r->displacements[i] = load(task, task->u, i / 3, (int)(i % 3)), r->forces[i] = 0;
     for (int64_t e = 0; e < s->n_tetrahedra + s->n_hexahedra; e++) {
-        double h[9], g[8][3];
+        double h[9];
         int n;
         const int32_t *corners = modal_tled_corners(s, e, &n);
-        modal_tled_reference_gradients(r, e, g);
-        modal_tled_reference_gradient(r, e, r->displacements, h);
-        const double own = s->stiffness[e] * modal_tled_measure(&s->materials[s->material[e]], h, s->fibres ? s->fibres + 3 * e : NULL, n, g);
+        modal_tled_reference_law_gradient(r, e, r->displacements, h);
+        const double own = s->stiffness[e] * modal_tled_reference_measure(r, e, h);
         for (int a = 0; a < n; a++) r->forces[corners[a]] += own;
     }
     for (int64_t i = 0; i < s->n_nodes; i++) {

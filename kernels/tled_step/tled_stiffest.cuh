@@ -78,6 +78,23 @@ __device__ __forceinline__ void shape_of(const Stiff &t, const int32_t *corners,
     }
 }
 
+// Of a macro-element's tetrahedron, with three vectors of the same measure; H is the mean.
+template <class R> __device__ __forceinline__ void macro_shape_of(const Stiff &t, int64_t e, const Vector4<R> *u, double g[8][3], double h[9])
+{
+    const int32_t m = t.macro_of[e];
+    double sum[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0}, all = 0;
+    for (int64_t k = t.macro_offsets[m]; k < t.macro_offsets[m + 1]; k++) {
+        const int32_t *corners = t.corners + 4 * k;
+        double x[9], inverse[9];
+        shape_of(t, corners, 4, u, g, h);
+        for (int i = 0; i < 9; i++) x[i] = t.rest[3 * (int64_t)corners[i / 3 + 1] + i % 3] - t.rest[3 * (int64_t)corners[0] + i % 3];
+        const double det = determinant(x, inverse);
+        all += det;
+        for (int i = 0; i < 9; i++) sum[i] += det * h[i];
+    }
+    for (int i = 0; i < 9; i++) h[i] = sum[i] / all, g[i / 3][i % 3] = t.macro_roots[9 * (int64_t)m + i];
+}
+
 template <class R> __global__ void __launch_bounds__(128) add_stiffness(const Stiff t, const Vector4<R> *u)
 {
     const int64_t e = blockIdx.x * (int64_t)128 + threadIdx.x;
@@ -85,8 +102,11 @@ template <class R> __global__ void __launch_bounds__(128) add_stiffness(const St
     const int n = e < t.n_tetrahedra ? 4 : 8;
     const int32_t *corners = t.corners + (n == 4 ? 4 * e : 4 * t.n_tetrahedra + 8 * (e - t.n_tetrahedra));
     double g[8][3], h[9];
-    shape_of(t, corners, n, u, g, h);
-    const double value = t.stiffness[e] * measure(t.materials[t.material[e]], h, t.fibres ? t.fibres + 3 * e : nullptr, n, g) * t.scale;
+    const bool macro = n == 4 && t.macro_of;
+    if (macro) macro_shape_of(t, e, u, g, h);
+    else shape_of(t, corners, n, u, g, h);
+    const double *fibre = t.fibres ? t.fibres + 3 * (macro ? t.macro_offsets[t.macro_of[e]] : e) : nullptr;
+    const double value = t.stiffness[e] * measure(t.materials[t.material[e]], h, fibre, macro ? 3 : n, g) * t.scale;
     // what is not finite or out of range counts as very much: sums of 2^20 of them still fit
     const unsigned long long whole = value >= 0 && value < 0x1p43 ? (unsigned long long)value : 1ull << 43;
     for (int a = 0; a < n; a++) atomicAdd(&t.sums[corners[a]], whole);

@@ -24,9 +24,33 @@ struct modal_stress {
     modal_law *laws[MODAL_LAWS];                      /* [n_materials] of those that are used */
     double *weights;                                  /* [n_nodes] one over the number of elements */
     const uint8_t *element_law;                       /* or NULL */
+    const int32_t *patches;                           /* or NULL, and then so are the next two */
+    int64_t *patch_offsets;                           /* [n_elements + 1] */
+    int32_t *patch_elements;                          /* elements by patch, in order */
 };
 
 void modal_stress_set_laws(modal_stress *s, const uint8_t *element_law) { s->element_law = element_law; }
+
+modal_status modal_stress_set_patches(modal_stress *s, const int32_t *patches, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = s->mesh->n_elements;
+    modal_free(&s->patch_offsets), modal_free(&s->patch_elements);
+    s->patches = NULL;
+    MODAL_TRY(modal_alloc_zero(&s->patch_offsets, n + 1, sizeof *s->patch_offsets, "patches", err));
+    MODAL_TRY(modal_alloc(&s->patch_elements, n, sizeof *s->patch_elements, "patches", err));
+    for (int64_t e = 0; e < n; e++)
+        if (patches[e] >= 0) s->patch_offsets[patches[e] + 1]++;
+    for (int64_t p = 0; p < n; p++) s->patch_offsets[p + 1] += s->patch_offsets[p];
+    for (int64_t e = n - 1; e >= 0; e--) /* from the end of each patch to its beginning */
+        if (patches[e] >= 0) s->patch_elements[--s->patch_offsets[patches[e] + 1]] = (int32_t)e;
+    memmove(s->patch_offsets, s->patch_offsets + 1, (size_t)n * sizeof *s->patch_offsets);
+    s->patch_offsets[n] = 0;
+    for (int64_t e = 0; e < n; e++) s->patch_offsets[n] += patches[e] >= 0;
+    s->patches = patches;
+done:
+    return status;
+}
 
 /* ---- from points to nodes ---- */
 
@@ -149,6 +173,7 @@ modal_stress *modal_stress_delete(modal_stress *s)
     for (int type = 0; type < MODAL_ELEMENT_TYPES; type++) modal_free(&s->continuations[type]);
     for (int law = 0; law < MODAL_LAWS; law++) modal_free(&s->laws[law]);
     modal_free(&s->weights);
+    modal_free(&s->patch_offsets), modal_free(&s->patch_elements);
     modal_free(&s);
     return NULL;
 }
@@ -174,6 +199,23 @@ static const double *fibre_of(const modal_stress *s, int64_t e)
     const double *own = s->mesh->element_fibres ? s->mesh->element_fibres + 3 * e : material->fibre;
     if (!s->element_law || !(material->fibre_stiffness > 0)) return NULL;
     return own[0] != 0 || own[1] != 0 || own[2] != 0 ? own : material->fibre;
+}
+
+/* The mean of H of a patch of TET4. */
+static void patch_gradient(const modal_stress *s, int32_t patch, const double *u, double h[9])
+{
+    double volume = 0;
+    for (int i = 0; i < 9; i++) h[i] = 0;
+    for (int64_t k = s->patch_offsets[patch]; k < s->patch_offsets[patch + 1]; k++) {
+        const int32_t *nodes = modal_mesh_nodes(s->mesh, s->patch_elements[k]);
+        const double *x[4];
+        double g[4][3];
+        for (int a = 0; a < 4; a++) x[a] = s->mesh->nodes + 3 * (int64_t)nodes[a];
+        const double own = modal_tetrahedron_gradients(x, g);
+        volume += own;
+        for (int i = 0; i < 36; i++) h[i % 9] += own * u[3 * (int64_t)nodes[i / 9] + i % 9 / 3] * g[i / 9][i % 3];
+    }
+    for (int i = 0; i < 9; i++) h[i] /= volume;
 }
 
 int modal_stress_element(const modal_stress *s, modal_law_kind kind, int64_t e, const double *u,
@@ -210,6 +252,7 @@ int modal_stress_element(const modal_stress *s, modal_law_kind kind, int64_t e, 
             for (int k = 0; k < 3; k++) p->place[k] += values[a] * x[a][k];
         }
     }
+    if (s->patches && type == MODAL_ELEMENT_TET4 && s->patches[e] >= 0) patch_gradient(s, s->patches[e], u, gradient[0]);
     if (enhancement) modal_enhanced_gradients(enhancement, rule, x, &law->elasticity, moved, gradient);
     const double *fibre = fibre_of(s, e);
     for (int q = 0; q < n_points; q++) {

@@ -37,6 +37,10 @@ modal_stress *modal_stress_delete(modal_stress *stress); /* returns NULL; NULL i
  * given. With it materials' fibres count, too. */
 void modal_stress_set_laws(modal_stress *stress, const uint8_t *element_law);
 
+/* patches [n_elements], borrowed until the next call: of TET4 the patch whose mean of F their strain and stress are those of, each weighted by
+ * its volume, 0 to n_elements - 1; -1: the element's own. MODAL_ERROR_MEMORY. */
+modal_status modal_stress_set_patches(modal_stress *stress, const int32_t *patches, modal_error *err);
+
 /* At a point. Tensors are xx yy zz xy yz xz, shear strains not doubled: the order of VTK's symmetric tensors. */
 typedef struct modal_stress_point {
     double place[3]; /* m, at rest */

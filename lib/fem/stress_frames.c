@@ -165,7 +165,7 @@ static modal_stress_arrays arrays_of(const modal_stress_frames *s)
 
 /* ---- snapshots: one solid, whose displacements are given ---- */
 
-modal_status modal_stress_frames_of(modal_stress_frames **stress, modal_volume_mesh *mesh, const uint8_t *laws,
+modal_status modal_stress_frames_of(modal_stress_frames **stress, modal_volume_mesh *mesh, const uint8_t *laws, const int32_t *patches,
                                    const modal_array_list *arrays, int first_source, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -180,6 +180,7 @@ modal_status modal_stress_frames_of(modal_stress_frames **stress, modal_volume_m
     mesh = &s->shapes[0].mesh;
     MODAL_TRY(modal_stress_new(&s->shapes[0].stress, mesh, err));
     modal_stress_set_laws(s->shapes[0].stress, laws);
+    if (patches) MODAL_TRY(modal_stress_set_patches(s->shapes[0].stress, patches, err));
     s->n_nodes = mesh->n_nodes;
     s->n_cells = mesh->n_elements;
     MODAL_TRY(new_values(s, arrays, first_source, mesh->n_nodes, mesh->n_elements, err));

@@ -24,8 +24,8 @@ int64_t modal_stress_frames_bytes(const modal_stress_frames *stress);
 modal_status modal_stress_frames_make(modal_stress_frames *stress, const modal_trajectory *q, int64_t frame, int n_threads,
                                       modal_error *err);
 /* The same of one solid, whose displacements u [n_nodes, 3] are given, each element by its law; the mesh is moved into it, `laws`
- * borrowed. */
-modal_status modal_stress_frames_of(modal_stress_frames **stress, modal_volume_mesh *mesh, const uint8_t *laws,
+ * and `patches` (modal_stress_set_patches, or NULL) borrowed. */
+modal_status modal_stress_frames_of(modal_stress_frames **stress, modal_volume_mesh *mesh, const uint8_t *laws, const int32_t *patches,
                                    const modal_array_list *arrays, int first_source, modal_error *err);
 modal_status modal_stress_frames_moved(modal_stress_frames *stress, const double *u, int64_t frame, int n_threads, modal_error *err);
 const float *modal_stress_frames_values(const modal_stress_frames *stress, int value); /* NULL: not wanted */

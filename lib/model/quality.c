@@ -32,9 +32,9 @@ const modal_quality_measure modal_quality_measures[MODAL_QUALITY_MEASURES] = {
      "an element is blown up; try loads on more nodes or a finer mesh there"},
     {"bad_elements", COLUMN(bad_elements), -1, -1, 0, 0.2, INFINITY, "", "many elements have lost or gained half of their volume or more"},
     {"hourglass", COLUMN(hourglass), -1, -1, 0, 0.1, INFINITY, "",
-     "hourglass control carries part of the load; try more hexahedra through the thickness, or loads on more nodes"},
+     "hourglass control carries part of the load; try more elements through the thickness, or loads on more nodes"},
     {"locking", COLUMN(locking), -1, -1, 0, 0.1, INFINITY, "",
-     "linear tetrahedra are much too stiff near nu = 0.5; try \"nodal_pressure\": true, or hexahedra"},
+     "linear tetrahedra are much too stiff near nu = 0.5; try \"mean_patches\": true, or hexahedra"},
     {"added_kinetic", COLUMN(added_kinetic), -1, -1, 0, 0.03, 0.5, "", "mass that was added moves; try a smaller step of \"mass_scaling\""},
     {"penetration", COLUMN(penetration), -1, -1, 0, 0.05, 0.3, "", "a rigid body is in the surface between its nodes; try a finer mesh there"},
 };

@@ -59,7 +59,7 @@ typedef struct modal_solid_scene {
     int32_t n_models;
     char **model_groups, **models; /* [n_models] */
     int32_t *model_lines;          /* [n_models] */
-    int nodal_pressure;
+    int nodal_pressure, mean_patches; /* not both */
     int hex8_centre;         /* 1: hex8_gradients "centre" */
     double hourglass, alpha; /* hourglass below 0: not said */
     int steady;              /* 1: until steady, `duration` at most */

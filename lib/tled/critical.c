@@ -33,12 +33,14 @@ static double largest_of_tridiagonal(int n, const double *diagonal, const double
     return high;
 }
 
-/* The same of a symmetric n x n matrix (n <= 9, destroyed), made tridiagonal by Householder's reflections. */
-static double largest_eigenvalue(int n, double a[9][9])
+enum { MOST_ROWS = MODAL_TLED_MACRO_CORNERS };
+
+/* The same of a symmetric n x n matrix (n <= MOST_ROWS, destroyed), made tridiagonal by Householder's reflections. */
+static double largest_eigenvalue(int n, double a[MOST_ROWS][MOST_ROWS])
 {
-    double diagonal[9], beside[9] = {0};
+    double diagonal[MOST_ROWS], beside[MOST_ROWS] = {0};
     for (int k = 0; k + 2 < n; k++) {
-        double v[9], p[9], square = 0, inner = 0;
+        double v[MOST_ROWS], p[MOST_ROWS], square = 0, inner = 0;
         for (int i = k + 1; i < n; i++) v[i] = a[i][k], square += v[i] * v[i];
         const double length = v[k + 1] > 0 ? -sqrt(square) : sqrt(square);
         beside[k] = length;
@@ -61,7 +63,7 @@ static double largest_eigenvalue(int n, double a[9][9])
 }
 
 /* root R, lower triangular, of sum_a g_a g_a^T = R R^T. */
-static void root_of(const double g[8][3], int n, double r[3][3])
+static void root_of(const double (*g)[3], int n, double r[3][3])
 {
     double s[3][3] = {{0}};
     for (int a = 0; a < n; a++)
@@ -101,20 +103,11 @@ static void element_tangent(const modal_tled_reference *r, int64_t e, const moda
         for (int k = 0; k < i; k++) tangent[i][k] = tangent[k][i] = (tangent[i][k] + tangent[k][i]) / 2;
 }
 
-/* The largest eigenvalue of M_e^-1 K_e: K = V G^T A G with A = d P / d H and G G^T = (sum g g^T) x I, so the eigenvalues
- * that are not 0 are those of V (R^T x I) A (R x I). */
-static double element_eigenvalue(const modal_tled_forces *f, int64_t e, const double *u, double mass)
+/* The largest eigenvalue of G^T A G, A = d P / d H, G G^T = (sum g g^T) x I of n gradients: those that are not 0 are those of
+ * (R^T x I) A (R x I). */
+static double law_eigenvalue(double tangent[9][9], const double (*g)[3], int n)
 {
-    const modal_tled_reference *r = (const modal_tled_reference *)f->reference;
-    const modal_tled_solid *s = r->head.solid;
-    const modal_law *law = &f->model->laws[s->material[e]];
-    double h[9], tangent[9][9], half[9][9], form[9][9], g[8][3], root[3][3], volume;
-    const int n = e < s->n_tetrahedra ? 4 : 8;
-    const modal_tled_hexahedron *x = n == 8 ? &r->hexahedra[e - s->n_tetrahedra] : NULL;
-    modal_tled_reference_gradients(r, e, g);
-    volume = n == 4 ? r->tetrahedra[e].volume : x->weight;
-    modal_tled_reference_gradient(r, e, u, h);
-    element_tangent(r, e, law, h, tangent);
+    double half[9][9], form[MOST_ROWS][MOST_ROWS], root[3][3];
     root_of(g, n, root);
     for (int a = 0; a < 9; a++) /* half = A (R x I): column 3 p + k sums A[.][3 p + m] R[m][k] */
         for (int b = 0; b < 9; b++) {
@@ -126,9 +119,22 @@ static double element_eigenvalue(const modal_tled_forces *f, int64_t e, const do
             form[a][b] = 0;
             for (int m = a % 3; m < 3; m++) form[a][b] += root[m][a % 3] * half[a / 3 * 3 + m][b];
         }
-    double lambda = volume * largest_eigenvalue(9, form);
+    return largest_eigenvalue(9, form);
+}
+
+/* The largest eigenvalue of M_e^-1 K_e of a hexahedron, or of a tetrahedron in no macro-element. */
+static double element_eigenvalue(const modal_tled_forces *f, int64_t e, const double *u, double mass)
+{
+    const modal_tled_reference *r = (const modal_tled_reference *)f->reference;
+    const modal_tled_solid *s = r->head.solid;
+    double h[9], tangent[9][9], g[8][3];
+    const int n = modal_tled_reference_gradients(r, e, g);
+    const modal_tled_hexahedron *x = n == 8 ? &r->hexahedra[e - s->n_tetrahedra] : NULL;
+    modal_tled_reference_gradient(r, e, u, h);
+    element_tangent(r, e, &f->model->laws[s->material[e]], h, tangent);
+    double lambda = (n == 4 ? r->tetrahedra[e].volume : x->weight) * law_eigenvalue(tangent, (const double(*)[3])g, n);
     if (n == 8) {
-        double gram[9][9];
+        double gram[MOST_ROWS][MOST_ROWS];
         for (int p = 0; p < 4; p++)
             for (int q = 0; q < 4; q++) {
                 gram[p][q] = 0;
@@ -137,6 +143,27 @@ static double element_eigenvalue(const modal_tled_forces *f, int64_t e, const do
         lambda += s->materials[s->material[e]].hourglass * x->sum * largest_eigenvalue(4, gram);
     }
     return lambda / mass;
+}
+
+/* That of a macro-element with the lumped masses of its tetrahedra: of its stress and of what controls the rest, added. */
+static double macro_eigenvalue(const modal_tled_forces *f, int64_t macro, const double *u)
+{
+    const modal_tled_reference *r = (const modal_tled_reference *)f->reference;
+    const modal_tled_solid *s = r->head.solid;
+    const int64_t e = s->macro_offsets[macro];
+    modal_tled_macro x;
+    double h[9], tangent[9][9], g[MODAL_TLED_MACRO_CORNERS][3], control[MOST_ROWS][MOST_ROWS], scale[MODAL_TLED_MACRO_CORNERS];
+    modal_tled_macro_shape(s, macro, &x);
+    modal_tled_reference_law_gradient(r, e, u, h);
+    element_tangent(r, e, &f->model->laws[s->material[e]], h, tangent);
+    for (int a = 0; a < x.n_corners; a++) {
+        scale[a] = 1 / sqrt(f->model->densities[s->material[e]] * x.volume * x.shares[a]);
+        for (int i = 0; i < 3; i++) g[a][i] = x.gradients[a][i] * scale[a];
+    }
+    for (int a = 0; a < x.n_corners; a++)
+        for (int b = 0; b < x.n_corners; b++) control[a][b] = x.spread[a][b] * scale[a] * scale[b];
+    return x.volume * law_eigenvalue(tangent, (const double(*)[3])g, x.n_corners) +
+           (x.n_corners > 4 ? s->materials[s->material[e]].control * largest_eigenvalue(x.n_corners, control) : 0);
 }
 
 /* density V / corners is what a corner has of the element: found again from the model. */
@@ -155,7 +182,12 @@ static void find_stiffness(const modal_tled_forces *f, const double *u, double *
     const int64_t n_elements = s->n_tetrahedra + s->n_hexahedra, split = 4 * s->n_tetrahedra;
     modal_tled_reference_pressures((modal_tled_reference *)f->reference, u);
 #pragma omp parallel for num_threads(MODAL_TEAM) schedule(static) if (n_elements > MODAL_TLED_ALONE)
-    for (int64_t e = 0; e < n_elements; e++) {
+    for (int64_t m = 0; m < s->n_macros; m++) {
+        const double lambda = fmax(macro_eigenvalue(f, m, u), 0);
+        for (int64_t e = s->macro_offsets[m]; e < s->macro_offsets[m + 1]; e++) elements[e] = corner_mass(f, e, f->model->densities) * lambda;
+    }
+#pragma omp parallel for num_threads(MODAL_TEAM) schedule(static) if (n_elements > MODAL_TLED_ALONE)
+    for (int64_t e = s->macro_offsets ? s->n_tetrahedra : 0; e < n_elements; e++) {
         const double mass = corner_mass(f, e, f->model->densities);
         elements[e] = mass * fmax(element_eigenvalue(f, e, u, mass), 0);
     }
@@ -334,9 +366,7 @@ modal_status modal_tled_critical_rest(modal_tled_model *model, modal_tled_forces
     MODAL_TRY(modal_alloc(&stiffness, n_elements, sizeof *stiffness, "critical step", err));
     MODAL_TRY(find_bound(f, u, c, stiffness, err));
     for (int64_t e = 0; e < n_elements; e++) {
-        double g[8][3];
-        const int n = modal_tled_reference_gradients(r, e, g);
-        stiffness[e] /= modal_tled_measure(&s->materials[s->material[e]], none, s->fibres ? s->fibres + 3 * e : NULL, n, g);
+        stiffness[e] /= modal_tled_reference_measure(r, e, none);
     }
     MODAL_TRY(modal_tled_critical_estimate(f, u, c, err));
     modal_free((void *)&s->stiffness);

@@ -4,7 +4,8 @@
  *
  * - bound, rigorous: lambda <= max_i sum_e m_ei lambda_e / m_i, where lambda_e is the largest eigenvalue of element e with
  *   its own lumped mass m_ei. For u^T K u = sum_e u_e^T K_e u_e <= sum_e lambda_e u_e^T M_e u_e. What is held only makes
- *   lambda smaller. A hexahedron's lambda_e is at most the sum of those of its stress and of its hourglass control.
+ *   lambda smaller. A hexahedron's lambda_e is at most the sum of those of its stress and of its hourglass control,
+ *   and so is a macro-element's, which all its tetrahedra have.
  * - estimate, by Lanczos's iteration over the components that are free: from the unsafe side, most often within 0.1 %. */
 #ifndef MODAL_TLED_CRITICAL_H
 #define MODAL_TLED_CRITICAL_H

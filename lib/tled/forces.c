@@ -28,7 +28,8 @@ static modal_status new_fast(modal_tled_forces *f, modal_error *err)
     for (int64_t i = 0; i < s->n_nodes; i++) f->ones[i] = 1;
     f->bare = (modal_tled_solid){.n_nodes = s->n_nodes, .nodes = s->nodes, .mass = f->ones, .n_tetrahedra = s->n_tetrahedra,
                                  .n_hexahedra = s->n_hexahedra, .centre = s->centre, .tetrahedra = s->tetrahedra, .hexahedra = s->hexahedra,
-                                 .material = s->material, .n_materials = s->n_materials, .materials = f->materials, .fibres = s->fibres};
+                                 .material = s->material, .n_macros = s->n_macros,
+                                 .macro_offsets = s->macro_offsets, .macro_of = s->macro_of, .n_materials = s->n_materials, .materials = f->materials, .fibres = s->fibres};
     const modal_tled_layout_task task = {&f->bare, MODAL_TLED_FLOAT64, NULL, &f->fast};
     MODAL_TRY(modal_tled_layout_cpu(&task, NULL, err));
 done:
@@ -141,15 +142,25 @@ static int locks(const modal_tled_forces *f, int64_t e)
     const modal_tled_solid *s = &f->model->solid;
     const int32_t m = s->material[e];
     const modal_elasticity *c = &f->model->laws[m].elasticity;
-    return e < s->n_tetrahedra && !s->materials[m].averages && c->lambda >= MODAL_NEARLY_INCOMPRESSIBLE * 2 * (c->lambda + c->mu);
+    if (e >= s->n_tetrahedra || (s->macro_offsets && s->macro_offsets[s->macro_of[e] + 1] - s->macro_offsets[s->macro_of[e]] > 1)) return 0;
+    return !s->materials[m].averages && c->lambda >= MODAL_NEARLY_INCOMPRESSIBLE * 2 * (c->lambda + c->mu);
 }
 
-static void add_element(const modal_tled_forces *f, int64_t e, const double *u, int energies, modal_tled_sums *sums)
+/* What holds a tetrahedron's H near to the mean of its macro-element, per volume. */
+static double control_density(const modal_tled_reference *r, int64_t e, const double *u, const double mean[9])
+{
+    double h[9], square = 0;
+    modal_tled_reference_gradient(r, e, u, h);
+    for (int k = 0; k < 9; k++) square += (h[k] - mean[k]) * (h[k] - mean[k]);
+    return r->head.solid->materials[r->head.solid->material[e]].control * square / 2;
+}
+
+/* h: what the law sees; unless it is new that of the element before, of the same macro-element. */
+static void add_element(const modal_tled_forces *f, int64_t e, const double *u, int energies, int is_new, double h[9], modal_tled_sums *sums)
 {
     const modal_tled_reference *r = reference_of(f);
     const modal_tled_solid *s = r->head.solid;
-    double h[9];
-    modal_tled_reference_gradient(r, e, u, h);
+    if (is_new) modal_tled_reference_law_gradient(r, e, u, h);
     const double above = volume_above(h), ratio = 1 + above;
     if (energies) {
         const double volume = e < s->n_tetrahedra ? r->tetrahedra[e].volume : r->hexahedra[e - s->n_tetrahedra].weight;
@@ -157,6 +168,7 @@ static void add_element(const modal_tled_forces *f, int64_t e, const double *u, 
         sums->elastic += energy;
         if (locks(f, e)) sums->locking += energy;
         if (e >= s->n_tetrahedra) sums->hourglass += element_hourglass(r, e, u);
+        else if (s->macro_offsets) sums->hourglass += volume * control_density(r, e, u, h);
     }
     if (!(ratio >= sums->min_ratio)) sums->min_ratio = ratio, sums->min_element = e;
     if (!(ratio <= sums->max_ratio)) sums->max_ratio = ratio, sums->max_element = e;
@@ -187,7 +199,12 @@ static void add_all(const modal_tled_forces *forces, const double *u, int energi
 #pragma omp parallel for num_threads(MODAL_TEAM) schedule(static) if (n > MODAL_TLED_ALONE)
     for (int piece = 0; piece < PIECES; piece++) {
         sums[piece] = none;
-        for (int64_t e = n * piece / PIECES; e < n * (piece + 1) / PIECES; e++) add_element(forces, e, u, energies, &sums[piece]);
+        const int64_t begin = n * piece / PIECES;
+        double h[9];
+        for (int64_t e = begin; e < n * (piece + 1) / PIECES; e++) {
+            const int is_same = e > begin && e < s->n_tetrahedra && s->macro_of && s->macro_of[e] == s->macro_of[e - 1];
+            add_element(forces, e, u, energies, !is_same, h, &sums[piece]);
+        }
     }
     *all = none;
     for (int piece = 0; piece < PIECES; piece++) add_sums(all, &sums[piece]);

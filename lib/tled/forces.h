@@ -29,10 +29,10 @@ void modal_tled_forces_free(modal_tled_forces *forces);
  * where an element is turned. */
 modal_status modal_tled_forces_at(modal_tled_forces *forces, const double *u, double *f, modal_error *err);
 
-/* Of all elements. A ratio is det F at an element's point: its volume over that at rest. */
+/* Of all elements. A ratio is det F that the law sees: of an element its volume over that at rest; in a macro-element that of its mean. */
 typedef struct modal_tled_sums {
     double elastic, hourglass;        /* J */
-    double locking;                   /* J of the elastic energy: tetrahedra without nodal pressures, of nu >= MODAL_NEARLY_INCOMPRESSIBLE */
+    double locking;                   /* J of the elastic energy: tetrahedra that have nothing against it, of nu >= MODAL_NEARLY_INCOMPRESSIBLE */
     double min_ratio, max_ratio;
     int64_t min_element, max_element; /* of the solid, the first of equal ones */
     double stvk_ratio;                /* the least of elements of St. Venant-Kirchhoff's law, NaN: there are none */

@@ -211,7 +211,7 @@ modal_quality modal_tled_quality_of(const modal_tled_quality *q, const modal_tle
     if (q->added_mass > 0) row.added_mass = q->added_mass;
     for (int32_t b = 0; b < s->n_contacts; b++) row.penetration = fmax(row.penetration, deepest_in(q, b, g));
     if (!g->energies) return row;
-    if (s->n_hexahedra > 0 && g->largest_internal > 0) row.hourglass = sums->hourglass / g->largest_internal;
+    if ((s->n_hexahedra > 0 || s->macro_offsets) && g->largest_internal > 0) row.hourglass = sums->hourglass / g->largest_internal;
     if (s->n_tetrahedra > 0 && g->largest_internal > 0) row.locking = sums->locking / g->largest_internal;
     if (q->scene->steady || !(g->largest > 0)) return row;
     row.energy_balance = fabs(g->energies[MODAL_TLED_BALANCE]) / g->largest;

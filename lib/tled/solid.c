@@ -9,6 +9,7 @@
 #include "lib/model/material.h"
 #include "lib/tled/contacts.h"
 #include "lib/tled/loads.h"
+#include "lib/tled/macros.h"
 
 static uint64_t spread(uint64_t x)
 {
@@ -29,6 +30,8 @@ uint64_t modal_tled_morton(const double x[3], const double low[3], double extent
     }
     return key;
 }
+
+static const double CONTROL = 0.3; /* of macro-elements, times mu; docs/results/tissue.md has what was measured */
 
 typedef struct box {
     double low[3], extent;
@@ -130,6 +133,7 @@ static void make_materials(const modal_volume_mesh *mesh, const modal_tled_reque
             to[at] = (modal_tled_material){.law = kernels[k], .mu = mu,
                                            .modulus = k == MODAL_LAW_NEO_HOOKEAN ? lambda + 2 * mu / 3 : lambda,
                                            .hourglass = hourglass_of(r, lambda, mu),
+                                           .control = CONTROL * mu,
                                            .fibre = mesh->materials[i].fibre_stiffness,
                                            .averages = r->averages && k != MODAL_LAW_STVK};
             add_terms(&mesh->materials[i], &to[at]);
@@ -148,6 +152,59 @@ static modal_status take_fibre(const modal_volume_mesh *mesh, int64_t old, doubl
         return modal_error_set(err, MODAL_ERROR_INPUT, "element %lld: fibres without a direction, material %s",
                                (long long)mesh->element_tags[old], m->name);
     return MODAL_OK;
+}
+
+/* The law of an element of the mesh, as a number of the solid's materials. */
+static int32_t material_of(const modal_volume_mesh *mesh, const modal_tled_request *r, int64_t old)
+{
+    return mesh->element_material[old] * (MODAL_LAWS - 1) + r->element_law[old] - 1;
+}
+
+/* Macro-elements, and the tetrahedra, first in `order`, by them. */
+static modal_status make_macros(const modal_volume_mesh *mesh, const modal_tled_request *r, modal_tled_model *m, int32_t *order, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_tled_solid *s = &m->solid;
+    int32_t(*corners)[4] = NULL, *kinds = NULL, *own = NULL, *old = NULL;
+    int64_t *offsets = NULL;
+    MODAL_TRY(modal_alloc(&corners, s->n_tetrahedra, sizeof *corners, "mean patches", err));
+    MODAL_TRY(modal_alloc(&kinds, s->n_tetrahedra, sizeof *kinds, "mean patches", err));
+    MODAL_TRY(modal_alloc(&own, s->n_tetrahedra, sizeof *own, "mean patches", err));
+    MODAL_TRY(modal_alloc(&old, s->n_tetrahedra, sizeof *old, "mean patches", err));
+    for (int64_t e = 0; e < s->n_tetrahedra; e++) {
+        old[e] = order[e];
+        kinds[e] = material_of(mesh, r, old[e]);
+        for (int a = 0; a < 4; a++) corners[e][a] = m->node_to[modal_mesh_nodes(mesh, old[e])[a]];
+    }
+    MODAL_TRY(modal_tled_macros_make(s->n_tetrahedra, (const int32_t(*)[4])corners, kinds, s->n_nodes, (const double(*)[3])s->nodes, own,
+                                     &s->n_macros, &offsets, err));
+    s->macro_offsets = offsets;
+    for (int64_t e = 0; e < s->n_tetrahedra; e++) order[e] = old[own[e]];
+    memset(own, 0, (size_t)s->n_tetrahedra * sizeof *own);
+    for (int64_t p = 0; p < s->n_macros; p++)
+        for (int64_t e = offsets[p]; e < offsets[p + 1]; e++) own[e] = (int32_t)p;
+    s->macro_of = own;
+    own = NULL;
+done:
+    modal_free(&corners), modal_free(&kinds), modal_free(&own), modal_free(&old);
+    return status;
+}
+
+/* Fibres of a macro-element are the mean of its tetrahedra's, whose sign means nothing. */
+static void average_fibres(const modal_tled_solid *s, double *fibres)
+{
+    for (int64_t p = 0; p < s->n_macros; p++) {
+        const int64_t first = s->macro_offsets[p], end = s->macro_offsets[p + 1];
+        double sum[3] = {0, 0, 0}, g[3][3];
+        for (int64_t e = first; e < end; e++) {
+            const double *a = fibres + 3 * e, *b = fibres + 3 * first;
+            const double volume = modal_tled_tetrahedron_shape(s->nodes, s->tetrahedra + 4 * e, g);
+            for (int k = 0; k < 3; k++) sum[k] += (a[0] * b[0] + a[1] * b[1] + a[2] * b[2] < 0 ? -volume : volume) * a[k];
+        }
+        const double length = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
+        for (int64_t e = first; e < end && end > first + 1 && length > 0; e++)
+            for (int k = 0; k < 3; k++) fibres[3 * e + k] = sum[k] / length;
+    }
 }
 
 modal_status modal_tled_model_new(const modal_volume_mesh *mesh, const modal_tled_request *request, modal_tled_model *model,
@@ -192,6 +249,7 @@ modal_status modal_tled_model_new(const modal_volume_mesh *mesh, const modal_tle
     make_materials(mesh, request, model->laws, model->densities, materials);
     MODAL_TRY(order_nodes(mesh, &b, model, nodes, keys, err));
     MODAL_TRY(order_elements(mesh, &b, order, keys, err));
+    if (request->macros) MODAL_TRY(make_macros(mesh, request, model, order, err));
     for (int64_t e = 0; e < n_elements; e++) {
         const int32_t old = order[e], count = e < s->n_tetrahedra ? 4 : 8;
         int32_t *corners = count == 4 ? tetrahedra + 4 * e : hexahedra + 8 * (e - s->n_tetrahedra);
@@ -206,13 +264,14 @@ modal_status modal_tled_model_new(const modal_volume_mesh *mesh, const modal_tle
                        (long long)mesh->element_tags[old], volume);
         const int32_t m = mesh->element_material[old];
         for (int a = 0; a < count; a++) mass[corners[a]] += mesh->materials[m].density * volume / count;
-        material[e] = m * (MODAL_LAWS - 1) + request->element_law[old] - 1;
+        material[e] = material_of(mesh, request, old);
         if (request->averages && count == 4 && request->element_law[old] == MODAL_LAW_STVK)
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "element %lld: the law stvk has no volumetric part, which nodal pressures would take",
                        (long long)mesh->element_tags[old]);
         if (fibres) MODAL_TRY(take_fibre(mesh, old, fibres + 3 * e, err));
         model->element_from[e] = old;
     }
+    if (fibres) average_fibres(s, fibres);
 done:
     modal_free(&keys);
     modal_free(&order);
@@ -233,6 +292,8 @@ void modal_tled_model_free(modal_tled_model *m)
     modal_free((void *)&s->tetrahedra);
     modal_free((void *)&s->hexahedra);
     modal_free((void *)&s->material);
+    modal_free((void *)&s->macro_offsets);
+    modal_free((void *)&s->macro_of);
     modal_free((void *)&s->materials);
     modal_free((void *)&s->fibres);
     modal_free((void *)&s->weights);

@@ -21,10 +21,12 @@ typedef struct modal_tled_request {
     const uint8_t *element_law; /* [n_elements] a modal_law_kind */
     double hourglass;           /* kappa; below 0: of each material its own, (1 - 2 nu) / 5, 0.1 at most */
     int averages;               /* 1: tetrahedra with nodal pressures */
+    int macros;                 /* 1: tetrahedra with means over patches of them (macros.h); not both */
     int centre;                 /* 1: gradients of hexahedra at their centres, not their means */
 } modal_tled_request;
 
-/* Nodes along a Morton curve, elements likewise by their centroids, tetrahedra first; equal ones in the mesh's order. The
+/* Nodes along a Morton curve, elements likewise by their centroids, tetrahedra first; equal ones in the mesh's order. Of macro-elements
+ * the tetrahedra follow the first one, and have the mean direction of their fibres. The
  * mesh must have passed modal_volume_mesh_check and every element have a material. Fibres and Prony terms are those of
  * the materials. Refused as MODAL_ERROR_INPUT, by the user's number: elements that are neither TET4 nor HEX8, orthotropic
  * materials, a fibre without a direction, nodal pressures of the St. Venant-Kirchhoff law, which has no volumetric part; the linear

@@ -471,6 +471,8 @@ modal_status bench_tled(modal_bench *b, modal_error *err)
         {26, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_FIBRES}, {26, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PRONY},
         {26, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PRESSURES}, {55, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_FIBRES},
         {55, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PRONY}, {55, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PRESSURES},
+        {26, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PATCHES}, {55, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PATCHES},
+        {56, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_JOINED},
         {10, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1}, {10, 1, 0, MODAL_TLED_NEO_HOOKEAN, 0},
         {12, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1}, {12, 0, 1, MODAL_TLED_NEO_HOOKEAN, 1}, {14, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0},
         {20, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0}, {26, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1, TLED_NO_EXTRA, 1},
@@ -484,15 +486,18 @@ modal_status bench_tled(modal_bench *b, modal_error *err)
     static const tled_cube_kind quick[] = {{3, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1}, {7, 0, 1, MODAL_TLED_NEO_HOOKEAN, 1},
                                            {4, 1, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_NO_EXTRA, 1}, {5, 0, 0, MODAL_TLED_STVK, 0, TLED_PRONY},
                                            {5, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_FIBRES},
-                                           {5, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PRESSURES}};
+                                           {5, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PRESSURES},
+                                           {6, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PATCHES}, {4, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_JOINED}};
     static const tled_cube_kind targets[] = {
         {12, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0}, {26, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0},
         {26, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_FIBRES}, {26, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PRONY},
         {55, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0}, {55, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_FIBRES},
-        {55, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PRONY}, {100, 1, 0, MODAL_TLED_NEO_HOOKEAN, 0},
+        {55, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PRONY}, {26, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PATCHES},
+        {55, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PATCHES}, {56, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_JOINED},
+        {100, 1, 0, MODAL_TLED_NEO_HOOKEAN, 0},
         {119, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0}, {188, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0}};
     const tled_cube_kind *list = b->quick ? quick : b->only_ours ? targets : kinds;
-    const int n = b->quick ? 6 : (int)(b->only_ours ? sizeof targets / sizeof *targets : sizeof kinds / sizeof *kinds);
+    const int n = b->quick ? (int)(sizeof quick / sizeof *quick) : (int)(b->only_ours ? sizeof targets / sizeof *targets : sizeof kinds / sizeof *kinds);
     modal_status status = MODAL_OK;
     tled_cube cube = {0};
     const bench_side *side = b->gpu.present ? &b->gpu : &b->cpu;

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of docs/results/tissue.md and docs/tissue.md. usage: measure_tissue.py BIN_FOLDER [cantilever|hourglass|liver] [--quick]
-cantilever: at rest under a load that bends it far, error against processor seconds for tetrahedra, tetrahedra with nodal pressures and hexahedra.
-hourglass: the same hexahedra with other hourglass controls. liver: what each stage of docs/tissue.md costs in accuracy."""
+"""The tables of docs/results/tissue.md and docs/tissue.md. usage: measure_tissue.py BIN_FOLDER [cantilever|hourglass|stabilised|liver] [--quick]
+cantilever: at rest under a load that bends it far, error against processor seconds for tetrahedra, with nodal pressures and with mean patches, and hexahedra.
+hourglass: the same hexahedra with other hourglass controls. stabilised: tetrahedra as they are, with nodal pressures and with mean patches beside
+hexahedra on the same nodes, and a cantilever of tetrahedra without an order. liver: what each stage of docs/tissue.md costs in accuracy."""
 import json
 import os
 import pathlib
@@ -15,7 +16,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
-from soft_box import box  # noqa: E402
+from soft_box import box, organ  # noqa: E402
 
 folder = pathlib.Path(sys.argv[1]).resolve()
 modaltled = folder / "modaltled"
@@ -54,7 +55,8 @@ def cantilever():
         print(f"\nnu {poisson}: the tip moves by {np.linalg.norm(want) / LENGTH:.3f} of the length (H8, {fine[0]} x {fine[1]} x {fine[2]}, hourglass {hourglass})\n")
         print("| elements | cells | number | error of the tip | processor s | steps | still moving |")
         print("| --- | --- | --- | --- | --- | --- | --- |")
-        for name, kind, more in (("T4", "tet", {}), ("T4, nodal pressure", "tet", {"nodal_pressure": True}), ("H8, hourglass 0.1", "hex", {"hourglass": 0.1}),
+        for name, kind, more in (("T4", "tet", {}), ("T4, nodal pressure", "tet", {"nodal_pressure": True}),
+                                 ("T4, mean patches", "tet", {"mean_patches": True}), ("H8, hourglass 0.1", "hex", {"hourglass": 0.1}),
                                  (f"H8, hourglass {hourglass}", "hex", {"hourglass": hourglass})):
             for n in (2, 4) if QUICK else (2, 4, 8):
                 tip, seconds, count, steps, rest = bend((n, n, 4 * n), kind, poisson, **more)
@@ -73,6 +75,71 @@ def hourglass():
             ways = [np.linalg.norm(bend((n_cells, n_cells, 4 * n_cells), "hex", poisson, hourglass=k)[0])
                     for k in (0.1, 2 * small / 5, small / 5, small / 10, small / 20)]
             print(f"| {poisson} | {n_cells} x {n_cells} x {4 * n_cells} | " + " | ".join(f"{100 * (w / want - 1):+.2f} %" for w in ways) + " |", flush=True)
+
+
+KINDS = (("plain", "tet", {}), ("nodal pressures", "tet", {"nodal_pressure": True}), ("mean patches", "tet", {"mean_patches": True}), ("hexahedra", "hex", {}))
+
+
+def moved(scene, poisson, fixed):
+    """Nodes of m.msh, their last displacements, those of probes, J that laws saw in any frame, the critical step at rest (s)."""
+    pathlib.Path("m.json").write_text(json.dumps({"step": "auto", **scene}))
+    subprocess.run([modaltled, "m.msh", "m.h5", "-f", "-q", "-j", "1", "--scene", "m.json", "--young", str(YOUNG), "--poisson", str(poisson),
+                    "--density", "1050", "--fixed", fixed, "--report", "r.json"], check=True)
+    with h5py.File("m.h5") as f:
+        quality = dict(zip(f.attrs["quality_columns"].decode().split(), f["quality"][:].T))
+        u, probes, x = f["displacements"][-1], f["probes/displacements"][-1] if "probes" in f else None, f["solid/nodes"][:]
+    low, high = np.nanmin(quality["min_volume_ratio"]), np.nanmax(quality["max_volume_ratio"])
+    return x, u, probes, f"{low:.3f}-{high:.3f}", json.loads(pathlib.Path("r.json").read_text())["critical_step"]["estimate_s"]
+
+
+def stabilised():
+    """What J the law sees, and where the tip is, of every kind of tetrahedra and of hexahedra on the same nodes."""
+    print("| case | | " + " | ".join(name for name, _, _ in KINDS) + " |\n| --- | --- |" + " --- |" * len(KINDS))
+
+    def row(case, what, values):
+        print(f"| {case} | {what} | " + " | ".join(values) + " |", flush=True)
+
+    cells = (8, 4, 8) if QUICK else (16, 8, 16)
+    scene = json.loads((EXAMPLES / "liver_pull.json").read_text())
+    for poisson in (0.49, 0.495):
+        got = []
+        for _, kind, more in KINDS:
+            box("m.msh", cells, 1, kind, place=organ(cells))
+            got.append(moved({**scene, **more}, poisson, "box:-1,-1,-1:1,1,-0.045"))
+        row(f"pull, nu {poisson}", "tip, mm", [f"{1e3 * np.linalg.norm(g[2][0]):.2f}" for g in got])
+        row("", "J", [g[3] for g in got])
+        row("", "critical step, ms", [f"{1e3 * g[4]:.3f}" for g in got])
+    for n, poisson in ((2, 0.49),) if QUICK else ((4, 0.45), (4, 0.49), (8, 0.49)):
+        row(f"cantilever, {n} x {n} x {4 * n}, nu {poisson}", "tip, mm",
+            [f"{1e3 * np.linalg.norm(bend((n, n, 4 * n), kind, poisson, **more)[0]):.2f}" for _, kind, more in KINDS])
+    n = 4 if QUICK else 6
+    for poisson in (0.49, 0.495):
+        got = []
+        for _, kind, more in KINDS:
+            box("m.msh", (n, n, n), 0.06 / n, kind)
+            got.append(moved({"duration": 1, "fps": 10, "damping": {"alpha": 20}, "displacements":
+                              [{"nodes": "high", "displacement": [0, 0, -0.03], "curve": {"smooth": [0, 0.8]}}], **more}, poisson, "low"))
+        row(f"block pressed by half, {n} x {n} x {n}, nu {poisson}", "J", [g[3] for g in got])
+    disordered(row)
+
+
+def disordered(row):
+    """A cantilever of TetGen's tetrahedra under its own weight, beside hexahedra of 8 x 8 x 32 cells."""
+    x = [(i, j, k) for k in (0, LENGTH) for j in (0, LENGTH / 4) for i in (0, LENGTH / 4)]
+    faces = ((1, 3, 4), (1, 4, 2), (5, 6, 8), (5, 8, 7), (1, 2, 6), (1, 6, 5), (3, 7, 8), (3, 8, 4), (1, 5, 7), (1, 7, 3), (2, 4, 8), (2, 8, 6))
+    pathlib.Path("b.obj").write_text("".join("v %g %g %g\n" % p for p in x) + "".join("f %d %d %d\n" % f for f in faces))
+    tips, jacobians = [], []
+    for _, kind, more in KINDS:
+        if kind == "hex":
+            box("m.msh", (8, 8, 32), LENGTH / 32, kind)
+        else:
+            subprocess.run([folder / "modalmesh", "b.obj", "m.msh", "-f", "-q", "--size", "0.008" if QUICK else "0.0042"], check=True)
+        x, u, _, jacobian, _ = moved({"duration": 6, "fps": 1, "damping": {"alpha": 5}, **more, "gravity":
+                                      {"acceleration": [0.6, 0, 0], "curve": {"smooth": [0, 1.5]}}}, 0.49, "box:-1,-1,-1:1,1,1e-6")
+        corners = np.isclose(x[:, 2], LENGTH) & (np.isclose(x[:, :2], 0) | np.isclose(x[:, :2], LENGTH / 4)).all(axis=1)
+        tips.append(f"{1e3 * np.linalg.norm(u[corners].mean(axis=0)):.2f}"), jacobians.append(jacobian)
+    row("cantilever without an order, nu 0.49", "tip, mm", tips)
+    row("", "J", jacobians)
 
 
 def liver():
@@ -140,4 +207,4 @@ def liver():
         print("| a ball presses, " + project("ball.h5", columns), flush=True)
 
 
-{"cantilever": cantilever, "hourglass": hourglass, "liver": liver}[PART]()
+{"cantilever": cantilever, "hourglass": hourglass, "stabilised": stabilised, "liver": liver}[PART]()

@@ -119,13 +119,30 @@ static void fill_mass(tled_cube *c, const tled_cube_kind *kind, double wave)
     c->step = 0.25 * 0.1 / kind->cells / wave;
 }
 
+/* Macro-elements of so many tetrahedra. Cells 2 i and 2 i + 1 along the curve are neighbours where their number along an edge is even. */
+static modal_status make_macros(tled_cube *c, int size, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_tled_solid *s = &c->solid;
+    MODAL_TRY(modal_alloc(&c->macro_offsets, s->n_tetrahedra / size + 2, sizeof *c->macro_offsets, "a cube", err));
+    MODAL_TRY(modal_alloc(&c->macro_of, s->n_tetrahedra, sizeof *c->macro_of, "a cube", err));
+    for (int64_t e = 0; e < s->n_tetrahedra; e += size) c->macro_offsets[s->n_macros++] = e;
+    c->macro_offsets[s->n_macros] = s->n_tetrahedra;
+    for (int64_t e = 0; e < s->n_tetrahedra; e++) c->macro_of[e] = (int32_t)(e / size);
+    s->macro_offsets = c->macro_offsets, s->macro_of = c->macro_of;
+    c->material.control = 0.3 * c->material.mu;
+done:
+    return status;
+}
+
 modal_status tled_cube_make(tled_cube *c, const tled_cube_kind *kind, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int64_t n = kind->cells, k = n + 1, n_elements = n * n * n * (kind->hexahedra ? 1 : 6);
     const double young = 3000, poisson = 0.45, mu = young / (2 + 2 * poisson), bulk = young / (3 - 6 * poisson);
     static const char *const laws[] = {"", ", logarithmic", ", StVK"};
-    static const char *const extras[TLED_EXTRAS] = {"", ", fibres", ", a Prony term", ", nodal pressures"};
+    static const char *const extras[TLED_EXTRAS] = {"", ", fibres", ", a Prony term", ", nodal pressures", ", mean patches",
+                                                     ", joined mean patches"};
     int32_t *node = NULL, *cell = NULL;
     *c = (tled_cube){.alpha = 10, .random = kind->random};
     snprintf(c->name, sizeof c->name, "cube, %d cells, %s%s%s%s", kind->cells, kind->hexahedra ? "H8" : "T4",
@@ -165,6 +182,7 @@ modal_status tled_cube_make(tled_cube *c, const tled_cube_kind *kind, modal_erro
         c->material.shares[0] = 0.5, c->material.times[0] = 0.1;
     }
     c->material.averages = kind->extra == TLED_PRESSURES;
+    if (kind->extra == TLED_PATCHES || kind->extra == TLED_JOINED) MODAL_TRY(make_macros(c, kind->extra == TLED_PATCHES ? 6 : 12, err));
     fill_mass(c, kind, sqrt((bulk + 4 * mu / 3) / 1000));
 done:
     modal_free(&node), modal_free(&cell);
@@ -175,5 +193,5 @@ void tled_cube_free(tled_cube *c)
 {
     modal_free(&c->nodes), modal_free(&c->mass), modal_free(&c->elements), modal_free(&c->materials);
     modal_free(&c->held), modal_free(&c->held_signals), modal_free(&c->held_values);
-    modal_free(&c->fibres);
+    modal_free(&c->fibres), modal_free(&c->macro_offsets), modal_free(&c->macro_of);
 }

@@ -7,7 +7,8 @@
 #include "kernels/tled_step/tled_solid.h"
 #include "lib/base/status.h"
 
-typedef enum tled_cube_extra { TLED_NO_EXTRA, TLED_FIBRES, TLED_PRONY, TLED_PRESSURES, TLED_EXTRAS } tled_cube_extra;
+/* TLED_PATCHES: mean patches of the six tetrahedra of a cell; TLED_JOINED: of two cells, in fans that share a mean. */
+typedef enum tled_cube_extra { TLED_NO_EXTRA, TLED_FIBRES, TLED_PRONY, TLED_PRESSURES, TLED_PATCHES, TLED_JOINED, TLED_EXTRAS } tled_cube_extra;
 
 typedef struct tled_cube_kind {
     int cells;      /* along an edge */
@@ -25,6 +26,8 @@ typedef struct tled_cube {
     double *nodes, *mass;
     int32_t *elements, *materials, *held, *held_signals;
     double *held_values, *fibres;
+    int64_t *macro_offsets;
+    int32_t *macro_of;
     char name[64];
     double step, alpha;
     int random;

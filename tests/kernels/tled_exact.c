@@ -100,6 +100,35 @@ static void exact_pressures(const modal_tled_solid *s, const double *u, long dou
     free(volumes), free(moduli);
 }
 
+/* H of a tetrahedron, in long double, and |ways| |gradients| summed. */
+static long double exact_gradient(const modal_tled_solid *s, int64_t e, const double *u, long double h[9], double *size)
+{
+    const int32_t *c = s->tetrahedra + 4 * e;
+    double g[3][3];
+    const double v = modal_tled_tetrahedron_shape(s->nodes, c, g);
+    for (int k = 0; k < 9; k++) h[k] = 0;
+    *size = 0;
+    for (int k = 0; k < 27; k++) {
+        const double way = u[4 * c[k / 9 + 1] + k % 9 / 3] - u[4 * c[0] + k % 9 / 3];
+        h[k % 9] += (long double)way * g[k / 9][k % 3];
+        *size += fabs(way * g[k / 9][k % 3]);
+    }
+    return v;
+}
+
+void exact_mean(const modal_tled_solid *s, int64_t macro, const double *u, long double h[9], double *size)
+{
+    long double own[9], volume = 0, sum[9] = {0};
+    double mine, all = 0;
+    for (int64_t e = s->macro_offsets[macro]; e < s->macro_offsets[macro + 1]; e++) {
+        const long double v = exact_gradient(s, e, u, own, &mine);
+        volume += v, all += (double)v * mine;
+        for (int k = 0; k < 9; k++) sum[k] += v * own[k];
+    }
+    for (int k = 0; k < 9; k++) h[k] = sum[k] / volume;
+    *size = all / (double)volume;
+}
+
 void exact_forces(const modal_tled_solid *s, const double *u, double before, long double *force, double *size)
 {
     long double *pressures = harness_alloc(2 * s->n_nodes, sizeof *pressures), *sizes = pressures + s->n_nodes;
@@ -127,15 +156,22 @@ void exact_forces(const modal_tled_solid *s, const double *u, double before, lon
                     gradient[3 * i + j] += (long double)way * g[a][j];
                     h1 += fabs(way * g[a][j]);
                 }
-        const int averages = m->averages && n == 4;
+        const int averages = m->averages && n == 4, has_macro = s->macro_offsets && n == 4;
+        const int64_t first = has_macro ? s->macro_offsets[s->macro_of[e]] : e; /* whose fibres they are */
+        long double own[9];
+        double h_own = h1;
+        memcpy(own, gradient, sizeof own);
+        if (has_macro) exact_mean(s, s->macro_of[e], u, gradient, &h1);
         long double mean = 0, mean_size = 0;
         for (int a = 0; averages && a < 4; a++) mean += pressures[corners[a]] / 4, mean_size += sizes[corners[a]] / 4;
         textbook_stress(m, gradient, averages ? &mean : NULL, p);
-        if (m->fibre > 0) textbook_fibres(m, gradient, s->fibres + 3 * e, p);
+        if (m->fibre > 0) textbook_fibres(m, gradient, s->fibres + 3 * first, p);
         if (m->n_terms > 0) textbook_terms(m, gradient, before, p);
+        for (int k = 0; has_macro && k < 9; k++) p[k] += m->control * (own[k] - gradient[k]);
+        const double held = has_macro ? m->control * (h_own + h1) : 0;
         for (int a = 0; a < n; a++) {
             const double length = fabs(g[a][0]) + fabs(g[a][1]) + fabs(g[a][2]);
-            size[corners[a]] += v * length * ((m->mu + m->modulus + 4 * m->fibre) * h1 * (1 + h1) * (1 + h1) + (double)mean_size * (1 + h1) * (1 + h1));
+            size[corners[a]] += v * length * ((m->mu + m->modulus + 4 * m->fibre) * h1 * (1 + h1) * (1 + h1) + (double)mean_size * (1 + h1) * (1 + h1) + held);
             for (int i = 0; i < 3; i++) {
                 force[3 * corners[a] + i] +=
                     v * (p[3 * i] * g[a][0] + p[3 * i + 1] * g[a][1] + p[3 * i + 2] * g[a][2]);

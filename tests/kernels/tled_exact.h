@@ -21,4 +21,7 @@ void exact_loads(const modal_tled_solid *s, const double *gravity, const double 
 int exact_put_out(const modal_tled_contact *body, const double *before, const double *at, const long double from[3], long double x[3],
                   double *steep);
 
+/* The mean H of a macro-element at u [n_nodes, 4], and the size of what it is summed of. */
+void exact_mean(const modal_tled_solid *solid, int64_t macro, const double *u, long double h[9], double *size);
+
 #endif

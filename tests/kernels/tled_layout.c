@@ -45,6 +45,34 @@ static void check_shapes(harness *h, const modal_tled_solid *s)
     hold(h, "mass", mass, 1000 * volume, 1e-12 * mass);
 }
 
+/* sum_a X_a b_a^T = I, shares of 1, and control that no linear field feels. */
+static void check_macros(harness *h, const modal_tled_solid *s)
+{
+    double volume = 0, all = 0, g[3][3];
+    for (int64_t e = 0; e < s->n_tetrahedra; e++) all += modal_tled_tetrahedron_shape(s->nodes, s->tetrahedra + 4 * e, g);
+    for (int64_t m = 0; m < s->n_macros; m++) {
+        modal_tled_macro x;
+        double shares = 0;
+        modal_tled_macro_shape(s, m, &x);
+        volume += x.volume;
+        for (int a = 0; a < x.n_corners; a++) shares += x.shares[a];
+        hold(h, "shares", shares, 1, 1e-13);
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                double sum = 0;
+                for (int a = 0; a < x.n_corners; a++) sum += s->nodes[3 * x.corners[a] + i] * x.gradients[a][j];
+                hold(h, "mean gradient of X", sum, i == j, 1e-12);
+            }
+        for (int a = 0; a < x.n_corners; a++)
+            for (int i = 0; i < 3; i++) {
+                double sum = 0;
+                for (int b = 0; b < x.n_corners; b++) sum += x.spread[a][b] * (1 + s->nodes[3 * x.corners[b] + i]);
+                hold(h, "control of X", sum, 0, 1e-13);
+            }
+    }
+    hold(h, "volume", volume, all, 1e-12 * all);
+}
+
 /* W of the law by its formula, of F = I + H. */
 static double energy(const modal_tled_material *m, const double g[9])
 {
@@ -122,6 +150,9 @@ static void run(harness *h)
             modal_tled_solid *s = tled_solid_new(h, sizes[i][0], sizes[i][1], sizes[i][2], (tled_elements)elements, 3, 1);
             check_shapes(h, s);
             check_laws(h, s);
+            check_layout(h, s);
+            tled_solid_make_macros(h, s, sizes[i][0]);
+            check_macros(h, s);
             check_layout(h, s);
             tled_solid_free(s);
         }

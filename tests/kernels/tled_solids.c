@@ -183,6 +183,31 @@ modal_tled_solid *tled_solid_new(harness *h, int x, int y, int z, tled_elements 
     return s;
 }
 
+void tled_solid_make_macros(harness *h, modal_tled_solid *s, int cells)
+{
+    static const int cuts[6][6] = {{6}, {4, 2}, {1, 5}, {3, 3}, {1, 1, 1, 3}, {2, 2, 2}}; /* of a cell */
+    int64_t *offsets = harness_alloc(s->n_tetrahedra + 1, 8);
+    int32_t *of = harness_alloc(s->n_tetrahedra + 1, 4);
+    offsets[0] = 0;
+    for (int64_t cell = 0, e = 0; e < s->n_tetrahedra; cell++) {
+        const int *cut = cuts[(int)(6 * (1 + harness_random(h)) / 2) % 6];
+        const int pair = s->n_hexahedra == 0 && cell % cells < cells - 1 && harness_random(h) > 0.4; /* with its neighbour along x */
+        for (int k = 0; k < (pair ? 1 : 6) && cut[k] > 0; k++) {
+            const int n = pair ? 12 : cut[k];
+            for (int i = 0; i < n; i++) of[e++] = (int32_t)s->n_macros;
+            offsets[++s->n_macros] = e;
+        }
+        cell += pair;
+    }
+    for (int64_t m = 0; m < s->n_macros; m++)
+        for (int64_t e = offsets[m]; e < offsets[m + 1]; e++) ((int32_t *)s->material)[e] = s->material[offsets[m]];
+    for (int k = 0; k < TLED_RICH; k++) {
+        modal_tled_material *own = (modal_tled_material *)s->materials + k;
+        own->averages = 0, own->control = 0.3 * own->mu;
+    }
+    s->macro_offsets = offsets, s->macro_of = of;
+}
+
 void tled_solid_free(modal_tled_solid *s)
 {
     free((void *)s->nodes), free((void *)s->mass), free((void *)s->tetrahedra), free((void *)s->hexahedra);
@@ -190,5 +215,6 @@ void tled_solid_free(modal_tled_solid *s)
     free((void *)s->load_signals), free((void *)s->load_vectors), free((void *)s->faces);
     free((void *)s->face_signals), free((void *)s->face_pressures), free((void *)s->held);
     free((void *)s->held_signals), free((void *)s->held_values), free((void *)s->fibres), free((void *)s->weights);
-    free((void *)s->stiffness), free((void *)s->contacts), free((void *)s->touching), free((void *)s->touching_masks), free(s);
+    free((void *)s->stiffness), free((void *)s->contacts), free((void *)s->touching), free((void *)s->touching_masks);
+    free((void *)s->macro_offsets), free((void *)s->macro_of), free(s);
 }

@@ -17,6 +17,8 @@ enum { TLED_PLAIN = 3, TLED_RICH = 7 };
  * with nodal pressures, fibres and Prony terms. Without `loads` nothing acts or is held, with them the solid touches bodies, too.
  * An even x: gradients of hexahedra at the centre. Everything belongs to the solid: tled_solid_free. */
 modal_tled_solid *tled_solid_new(harness *h, int x, int y, int z, tled_elements elements, int n_materials, int loads);
+/* Makes the solid's tetrahedra macro-elements of 1 to 12, of one material each, none of which averages any more. cells: those of the solid along x. */
+void tled_solid_make_macros(harness *h, modal_tled_solid *solid, int cells);
 /* Signals [TLED_ALL_SIGNALS] of one time. */
 void tled_solid_signals(harness *h, const modal_tled_solid *solid, double *signals);
 void tled_solid_free(modal_tled_solid *solid);

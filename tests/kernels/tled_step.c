@@ -204,6 +204,16 @@ static void check_node(harness *h, const modal_tled_layout *layout, const motion
     }
 }
 
+/* The mean H of a macro-element after a step. */
+static void mean_of(const modal_tled_layout *layout, const result *r, int64_t macro, long double h[9])
+{
+    const int64_t n = 4 * layout->solid->n_nodes;
+    double *u = harness_alloc(n, 8), size;
+    for (int64_t k = 0; k < n; k++) u[k] = k % 4 == 3 ? 0 : value(layout, r->u, k);
+    exact_mean(layout->solid, macro, u, h, &size);
+    free(u);
+}
+
 /* `stiffest` of the state after a step by the header's formulas. */
 static void check_stiffest(harness *h, const modal_tled_layout *layout, const result *r)
 {
@@ -214,21 +224,30 @@ static void check_stiffest(harness *h, const modal_tled_layout *layout, const re
         const int n = e < s->n_tetrahedra ? 4 : 8;
         const int32_t *corners = n == 4 ? s->tetrahedra + 4 * e : s->hexahedra + 8 * (e - s->n_tetrahedra);
         const modal_tled_material *m = &s->materials[s->material[e]];
-        double g[8][3] = {{0}};
+        const int64_t macro = s->macro_offsets && n == 4 ? s->macro_of[e] : -1;
+        double g[MODAL_TLED_MACRO_CORNERS][3] = {{0}};
         long double gradient[9] = {0}, f[9], inverse[9], first = 0, gg = 0, kk = 0, ag = 0, q = 0, value;
         modal_tled_hexahedron x;
+        int n_gradients = n;
         if (n == 4) modal_tled_tetrahedron_shape(s->nodes, corners, g + 1);
-        else modal_tled_hexahedron_shape(s->nodes, corners, s->centre, &x), memcpy(g, x.gradients, sizeof g);
+        else modal_tled_hexahedron_shape(s->nodes, corners, s->centre, &x), memcpy(g, x.gradients, sizeof x.gradients);
         for (int k = 3; n == 4 && k < 12; k++) g[0][k % 3] -= g[k / 3][k % 3];
         for (int k = 0; k < 9 * n; k++)
             gradient[k % 9] += (long double)value_of_way(layout, r, corners, k / 9, k % 9 / 3) * g[k / 9][k % 3];
+        if (macro >= 0) {
+            modal_tled_macro shape;
+            modal_tled_macro_shape(s, macro, &shape);
+            mean_of(layout, r, macro, gradient);
+            memcpy(g, shape.gradients, sizeof g), n_gradients = shape.n_corners;
+        }
+        const double *fibre = m->fibre > 0 ? s->fibres + 3 * (macro >= 0 ? s->macro_offsets[macro] : e) : NULL;
         const long double j = exact_inverse(gradient, f, inverse), power = powl(j, -2.0L / 3);
         for (int k = 0; k < 9; k++) first += f[k] * f[k];
-        for (int a = 0; a < n; a++) {
+        for (int a = 0; a < n_gradients; a++) {
             long double part = 0;
             for (int i = 0; i < 3; i++) {
                 const long double k = inverse[3 * i] * g[a][0] + inverse[3 * i + 1] * g[a][1] + inverse[3 * i + 2] * g[a][2];
-                kk += k * k, gg += g[a][i] * g[a][i], part += m->fibre > 0 ? s->fibres[3 * e + i] * g[a][i] : 0;
+                kk += k * k, gg += g[a][i] * g[a][i], part += fibre ? fibre[i] * g[a][i] : 0;
             }
             ag += part * part;
         }
@@ -238,9 +257,8 @@ static void check_stiffest(harness *h, const modal_tled_layout *layout, const re
             value = kk * (m->mu + m->modulus * j * j) + gg * m->mu;
         else
             value = kk * (m->modulus * j * j + m->mu * power * first * 5 / 9) - gg * m->mu * power / 3;
-        for (int i = 0; m->fibre > 0 && i < 3; i++) {
-            const double *a = s->fibres + 3 * e;
-            const long double fa = f[3 * i] * a[0] + f[3 * i + 1] * a[1] + f[3 * i + 2] * a[2];
+        for (int i = 0; fibre && i < 3; i++) {
+            const long double fa = f[3 * i] * fibre[0] + f[3 * i + 1] * fibre[1] + f[3 * i + 2] * fibre[2];
             q += power * fa * fa;
         }
         value += m->fibre * (power * fmaxl(3 * q - 1, 0) * ag + q * q * kk * 2 / 9);
@@ -423,6 +441,7 @@ static void check(harness *h, const modal_tled_solid *solid, modal_tled_precisio
         const int n = e < solid->n_tetrahedra ? 4 : 8;
         const int32_t *c = n == 4 ? solid->tetrahedra + 4 * e : solid->hexahedra + 8 * (e - solid->n_tetrahedra);
         for (int a = 0; a < n; a++) lowest = c[a] == node ? e : lowest;
+        if (lowest >= 0 && n == 4 && solid->macro_offsets) lowest = solid->macro_offsets[solid->macro_of[lowest]];
     }
     last = step(h, layout, &many, &now, 0);
     harness_fetch(h);
@@ -506,6 +525,31 @@ static void check_flow(harness *h)
         }
 }
 
+/* Macro-elements: of one law and nothing on top, which CUDA has a kernel for; of everything; beside hexahedra; without special nodes, and of
+ * cells alone, so that no lane waits for another one. */
+static void check_macros(harness *h, const int cells[3])
+{
+    for (int k = 0; k < 8; k++) {
+        const tled_elements elements = k == 3 ? TLED_BOTH : TLED_TETRAHEDRA;
+        const int n_materials = k == 0 || k >= 4 ? 1 : k == 1 ? TLED_PLAIN : TLED_RICH, loads = k < 4, large = k >= 6;
+        const int own[3] = {large ? 5 : cells[0], large ? 4 : cells[1], large ? 72 : cells[2]};
+        if (h->tiny && k != 2 && k != 4 && k != 5) continue;
+        if (cells[0] > 3 && (large || (h->quick && k != 0 && k != 2))) continue;
+        if (h->tiny && large) continue;
+        modal_tled_solid *s = tled_solid_new(h, own[0], own[1], own[2], elements, n_materials, loads);
+        tled_solid_make_macros(h, s, own[0]);
+        if (!loads) hold_bottom(s, (own[0] + 1) * (own[1] + 1));
+        if (k % 2 && k >= 4) { /* cells */
+            s->n_macros = s->n_tetrahedra / 6;
+            for (int64_t e = 0; e <= s->n_tetrahedra; e++) ((int64_t *)s->macro_offsets)[e / 6] = e / 6 * 6, ((int32_t *)s->macro_of)[e] = (int32_t)(e / 6);
+        }
+        harness_case(h, "%d x %d x %d, macro-elements, kind %d", own[0], own[1], own[2], k);
+        check(h, s, MODAL_TLED_FLOAT32, 5e-4, 1e-4);
+        check(h, s, MODAL_TLED_FLOAT64, 5e-4, 1e-4);
+        tled_solid_free(s);
+    }
+}
+
 /* Whether a case is run. k: materials and loads. Few are, but all kinds, where time is short. */
 static int is_wanted(const harness *h, int size, int elements, int k)
 {
@@ -546,6 +590,8 @@ static void run(harness *h)
     check_plain(h, small, 0), check_plain(h, small, 1);
     if (!h->tiny) check_plain(h, large, 0);
     check_flow(h);
+    check_macros(h, small);
+    if (!h->tiny) check_macros(h, several);
     for (int k = 0; k < 8 && !h->tiny; k++)
         check_alone(h, small, k & 4 ? TLED_HEXAHEDRA : TLED_TETRAHEDRA, k & 1, k & 2);
     for (int k = 0; k < 4 && !h->tiny; k++) check_alone(h, several, TLED_TETRAHEDRA, k & 1, k & 2);

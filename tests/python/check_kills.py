@@ -7,6 +7,7 @@ have done it all and say so, or nothing.
 usage: check_kills.py BIN_FOLDER KILL_AT_LIBRARY [--all]"""
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -135,6 +136,7 @@ def signal_case(name, words, older, last, start):
 
 
 with tempfile.TemporaryDirectory() as place:
+    library = shutil.copy(library, f"{place}/preloaded.so")  # the loader takes spaces in LD_PRELOAD for ends of names
     os.makedirs(f"{place}/inputs")
     os.chdir(f"{place}/inputs")
     commands.write_inputs(folder)

@@ -412,7 +412,10 @@ def check_bad():
         check(word in err, body, err)
     err = move("t.msh", {**scene, "nodal_pressure": True, "model": "stvk"}, {}, code=3)
     check("element 1" in err and "stvk" in err, err)
-    for mesh, key, value, other in (("t.msh", "hourglass", 0.1, "c.msh"), ("t.msh", "hex8_gradients", "centre", "c.msh"), ("c.msh", "nodal_pressure", True, "t.msh")):
+    err = move("t.msh", {**scene, "nodal_pressure": True, "mean_patches": True}, {}, code=3)
+    check("nodal_pressure and mean_patches are both true" in err, err)
+    for mesh, key, value, other in (("t.msh", "hourglass", 0.1, "c.msh"), ("t.msh", "hex8_gradients", "centre", "c.msh"), ("c.msh", "nodal_pressure", True, "t.msh"),
+                                     ("c.msh", "mean_patches", True, "t.msh")):
         check(key + ": means nothing" in move(mesh, {**scene, key: value}, {}), mesh, key)
         check("means nothing" not in move(other, {**scene, key: value}, {}), other, key)
     err = move("c.msh", {**scene, "hex8_gradients": "corner"}, {}, code=3)

@@ -2,10 +2,11 @@
 """The same manners in every tool: usage: check_usage.py TOOL..."""
 import os
 import pathlib
-import pty
 import re
 import subprocess
 import sys
+
+import lacking
 
 COMMON = ["--quiet", "--verbose", "--progress", "--report", "--help", "--version"]
 
@@ -20,8 +21,11 @@ def check(condition, *what):
 
 
 def on_terminal(words, **environment):
-    """What the program writes to stderr when that is a terminal."""
-    ours, theirs = pty.openpty()
+    """What the program writes to stderr when that is a terminal; None: there is none here."""
+    both = lacking.terminal()
+    if not both:
+        return None
+    ours, theirs = both
     got = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs,
                          env={**os.environ, "TERM": "xterm", **environment})
     os.close(theirs)
@@ -84,12 +88,12 @@ for tool in sys.argv[1:]:
             words += ["--scene", "absent.json"]
         if name == "modaltex":
             words = [tool, "look", "absent.obj", "out.json"]
-        code, text = on_terminal(words, NO_COLOR="")
-        last = text.rstrip().split("\n")[-1]  # what it notes before comes first
-        check(code == 3 and last.startswith("\033[31m" + name + ":\033[0m "), name, code, repr(text))
+        for code, text in filter(None, [on_terminal(words, NO_COLOR="")]):
+            last = text.rstrip().split("\n")[-1]  # what it notes before comes first
+            check(code == 3 and last.startswith("\033[31m" + name + ":\033[0m "), name, code, repr(text))
         for plain in ({"NO_COLOR": "1"}, {"TERM": "dumb", "NO_COLOR": ""}):
-            code, text = on_terminal(words, **plain)
-            check(code == 3 and "\033" not in text, name, plain, repr(text))
+            for code, text in filter(None, [on_terminal(words, **plain)]):
+                check(code == 3 and "\033" not in text, name, plain, repr(text))
         check("\033" not in run(*words).stderr, name, "colour in a pipe")
         # --verbose says where in the sources an error was found
         found = re.search(rf"^{name}: found at (\S+):(\d+)$", run(*words, "--verbose").stderr, re.M)
@@ -99,3 +103,4 @@ for tool in sys.argv[1:]:
         check(any(word in "".join(near) for word in ("modal_error_set", "MODAL_FAIL")), name, found[0], near)
         check("found at" not in run(*words).stderr, name, "the place of the error without --verbose")
     print(name, "ok")
+lacking.end("usage ok")

@@ -11,6 +11,7 @@ import h5py
 import numpy as np
 
 import images
+import lacking
 
 from tool_run import must, run
 from validator import validate
@@ -134,4 +135,4 @@ def main(parts):
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         parts[f"part_{sys.argv[3]}".replace("-", "_")](*client)
-    print(f"{name}: {sys.argv[3]} sound")
+    lacking.end(f"{name}: {sys.argv[3]} sound")

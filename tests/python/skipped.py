@@ -12,6 +12,8 @@ HINTS = [(r"not available \(built without CUDA\)", "a CUDA toolkit (nvcc) at bui
          (r"modalpack without SLEPc", "SLEPc at build time: apt-get install libslepc-real-dev"),
          (r"no mpirun", "Open MPI's mpirun: apt-get install openmpi-bin"), (r"GNU parallel|Snakemake", "the program: apt-get install parallel snakemake"),
          (r"VegaFEM", "VegaFEM's sources: -DMODAL_VEGAFEM=FOLDER"), (r"NiftySim", "its program: -DMODAL_NIFTYSIM=PROGRAM"),
+         (r"modalview was not built", "npm with its registry at build time, or MODAL_VIEW_BUNDLE=FILE"),
+         (r"no pseudo-terminal", "pseudo-terminals: mount -t devpts devpts /dev/pts"),
          (r"libembree", "Embree: apt-get install libembree-dev"),
          (r"ffmpeg|ffprobe", "the program: apt-get install ffmpeg"),
          (r"\./run clients|^clients\.", "./run clients"),

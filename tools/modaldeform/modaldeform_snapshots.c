@@ -90,7 +90,7 @@ static modal_status begin_stress(const modaldeform_request *r, modaldeform_snaps
             s->solid.laws[e] = (uint8_t)(law ? law : MODAL_LAW_NEO_HOOKEAN);
         }
     }
-    MODAL_TRY(modal_stress_frames_of(&in->stress, mesh, s->solid.laws, &r->arrays, MODAL_FROM_STAGES, err));
+    MODAL_TRY(modal_stress_frames_of(&in->stress, mesh, s->solid.laws, s->solid.patches, &r->arrays, MODAL_FROM_STAGES, err));
 done:
     return status;
 }

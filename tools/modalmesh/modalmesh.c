@@ -141,7 +141,8 @@ static modal_status choose_engine(const tool *t, request *r, modal_error *err)
         return modal_error_set(err, MODAL_ERROR_USAGE, "--engine: tetgen meshes surfaces only, %s", r->input);
     if (r->output && !modalmesh_engine_version(r->engine))
         return modal_error_set(err, MODAL_ERROR_USAGE,
-                               "--engine: this program was built without the library of %s", r->engine);
+                               "%s: this program was built without the library of %s, which meshes it; install %s (Debian) and build it again",
+                               tool_count(&t->arguments, "engine") ? "--engine" : r->input, r->engine, is_tetgen ? "libtet1.5-dev" : "libgmsh-dev");
     return MODAL_OK;
 }
 
@@ -201,6 +202,8 @@ static modal_status check_kind(const tool *t, request *r, modal_error *err)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--repair, --patches: for surfaces only, %s", r->input);
     if (r->wrap > 0 && r->kind != SURFACE)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--wrap: for surfaces, without --repair, %s", r->input);
+    if (r->wrap > 0 && !modalmesh_engine_version("cgal"))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--wrap: this program was built without CGAL; install libcgal-dev (Debian) and build it again with -DMODAL_CGAL=ON");
     if (r->improve && r->kind == GEOMETRY && r->order == 2)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--improve: quadratic elements of a geometry are curved and stay as they are, %s", r->input);
     if (r->improve && !r->output && r->kind == SURFACE)

@@ -80,6 +80,7 @@ static modal_status open_file(run *w, const char *path, modal_error *err)
     modal_surface_mesh surface = {0};
     int32_t *vertex_nodes = NULL;
     double *mass = NULL;
+    int32_t *patches = NULL;
     modal_snapshots_solid solid = {0};
     modal_snapshots_head head = {.n_nodes = mesh->n_nodes,
                                  .single = w->r->precision == MODAL_TLED_FLOAT32,
@@ -99,7 +100,12 @@ static modal_status open_file(run *w, const char *path, modal_error *err)
         const modal_tled_solid *s = &w->c->model.solid;
         const double *own = s->weights ? s->weights : s->mass; /* not what mass scaling has added */
         for (int64_t i = 0; i < mesh->n_nodes; i++) mass[w->c->model.node_from[i]] = own[i];
-        solid = (modal_snapshots_solid){*mesh, mass, w->c->laws, surface.n_triangles, surface.triangles};
+        solid = (modal_snapshots_solid){*mesh, mass, w->c->laws, surface.n_triangles, surface.triangles, NULL};
+        if (s->macro_of) {
+            MODAL_TRY(modal_alloc(&patches, mesh->n_elements, sizeof *patches, "mean patches", err));
+            for (int64_t e = 0; e < mesh->n_elements; e++) patches[w->c->model.element_from[e]] = e < s->n_tetrahedra ? s->macro_of[e] : -1;
+            solid.patches = patches;
+        }
         head.solid = &solid;
     }
     MODAL_TRY(modal_snapshots_out_open(&w->out, path, &head, err));
@@ -107,6 +113,7 @@ done:
     modal_surface_mesh_free(&surface);
     modal_free(&vertex_nodes);
     modal_free(&mass);
+    modal_free(&patches);
     return status;
 }
 

@@ -233,18 +233,20 @@ static void warn_of_elements(tool *t, const modaltled_request *r, const modaltle
         tool_warn(t, "%s: hex8_gradients: means nothing without hexahedra, centre", r->scene_path);
     if (c->scene.nodal_pressure && s->n_tetrahedra == 0)
         tool_warn(t, "%s: nodal_pressure: means nothing without tetrahedra, true", r->scene_path);
+    if (c->scene.mean_patches && s->n_tetrahedra == 0)
+        tool_warn(t, "%s: mean_patches: means nothing without tetrahedra, true", r->scene_path);
 }
 
 /* Linear tetrahedra cannot bend or shear without changing their volume, which such materials resist. */
 static void warn_of_locking(tool *t, const modaltled_case *c)
 {
     const modal_volume_mesh *mesh = &c->solid.mesh;
-    for (int32_t m = 0; m < mesh->n_materials && !c->scene.nodal_pressure; m++) {
+    for (int32_t m = 0; m < mesh->n_materials && !c->scene.nodal_pressure && !c->scene.mean_patches; m++) {
         int64_t n = 0;
         if (mesh->materials[m].poisson < MODAL_NEARLY_INCOMPRESSIBLE) continue;
         for (int64_t e = 0; e < mesh->n_elements; e++) n += mesh->element_material[e] == m && mesh->element_type[e] == MODAL_ELEMENT_TET4;
         if (n > 0)
-            tool_warn(t, "material \"%s\": linear tetrahedra are much too stiff near nu = 0.5, with \"nodal_pressure\": true and hexahedra are not, %g",
+            tool_warn(t, "material \"%s\": linear tetrahedra are much too stiff near nu = 0.5, with \"mean_patches\": true and hexahedra are not, %g",
                       mesh->materials[m].name, mesh->materials[m].poisson);
     }
 }
@@ -289,7 +291,8 @@ modal_status modaltled_read(tool *t, const modaltled_request *r, modaltled_case 
     MODAL_TRY(find_all_nodes(r, c, err));
     status = find_laws(mesh, &c->scene, c->laws, &line, err);
     if (status == MODAL_OK) {
-        const modal_tled_request request = {c->laws, c->scene.hourglass, c->scene.nodal_pressure, c->scene.hex8_centre};
+        const modal_tled_request request = {c->laws, c->scene.hourglass, c->scene.nodal_pressure, c->scene.mean_patches,
+                                            c->scene.hex8_centre};
         status = modal_tled_model_new(mesh, &request, &c->model, err);
         if (status != MODAL_OK) {
             modal_error_context(err, "%s", r->input.mesh_path);

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What a whole build costs: a fresh folder, no compiler cache; processor seconds (user and system) of every compiled file.
+#   tests/bench/measure_build.sh FOLDER [CMAKE_OPTION...]    builds in FOLDER, which must not exist; prints the ten dearest
+#                                                            files and the whole as Markdown (docs/results/build.md)
+# TARGETS="modalmesh modalpack" builds these alone. JOBS=N: default all cores. FOLDER/files has every file.
+set -euo pipefail
+
+if [ "${1:-}" = --one ]; then # the compiler's launcher: --one LOG COMPILER ARGUMENT...
+  log=$2
+  shift 2
+  name=link
+  for ((i = 1; i < $#; i++)); do
+    [ "${!i}" != -o ] || { ((++i)) && name=${!i}; }
+  done
+  TIMEFORMAT='%U %S %R'
+  code=0
+  { times=$({ time "$@" 2>&3 >&4; } 2>&1) || code=$?; } 3>&2 4>&1
+  printf '%s %s\n' "$times" "$name" >>"$log"
+  exit $code
+fi
+
+[ $# -ge 1 ] && [ ! -e "$1" ] || { sed -n '3,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+mkdir -p "$1"
+folder=$(realpath "$1")
+script=$(realpath "$0")
+shift
+cd "$(dirname "$script")/../.."
+export CUDAARCHS=${CUDAARCHS:-90-real}
+unset CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER CMAKE_CUDA_COMPILER_LAUNCHER
+launchers=()
+for language in C CXX CUDA; do
+  launchers+=("-DCMAKE_${language}_COMPILER_LAUNCHER=$script;--one;$folder/files")
+done
+export CCACHE_DISABLE=1
+cmake -G Ninja -S . -B "$folder" -DCMAKE_BUILD_TYPE=Release "${launchers[@]}" "$@" >"$folder/log"
+TIMEFORMAT='%U %S %R'
+whole=$({ time cmake --build "$folder" -j "${JOBS:-$(nproc)}" ${TARGETS:+--target $TARGETS} >>"$folder/log" 2>&1; } 2>&1) || {
+  tail -n 20 "$folder/log" >&2
+  exit 1
+}
+read -r user system wall <<<"$whole"
+LC_ALL=C awk -v user="$user" -v system_s="$system" -v wall="$wall" -v jobs="${JOBS:-$(nproc)}" '
+  { printf "%.1f %s\n", $1 + $2, $4 | "sort -rn | head -n 10"; files++ }
+  END {
+    close("sort -rn | head -n 10")
+    printf "whole %.0f processor s (%.0f user, %.0f system), %.0f s of %d jobs, %d files\n", user + system_s, user, system_s, wall, jobs, files
+  }' "$folder/files" | sed 's|CMakeFiles/[^/]*\.dir/||; s|^\([0-9.]*\) \(.*\)\.o$|\| \1 \| \2 \||'
