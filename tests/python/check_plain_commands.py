@@ -226,6 +226,15 @@ def solid_motion():
     must(f"{ASSUMED} is assumed" in said and f"(material assumed: {ASSUMED})" in said and assumed_in("s.h5") == [ASSUMED], said)
 
 
+def quick():
+    """The whole chain assumes the same material, and prints it in its first line."""
+    said = run("modaltools", "quick", "tet.msh", "quick.html").stderr
+    must(f" of {ASSUMED} (material assumed, --material changes it), 4 nodes" in said.splitlines()[0], said)
+    must(all(f"material assumed: {ASSUMED}" in part["reason"] for part in Data("quick.html").header["quality"]), "page of quick")
+    said = run("modaltools", "quick", "tet.msh", "quick.html", "--material", "steel", "-f").stderr
+    must(" of steel, " in said and "assumed" not in said, said)
+
+
 def meshes():
     """Every mesh and surface below DATA, as the five commands are written."""
     found = sorted(os.path.join(at, name) for at, _, names in os.walk(data) for name in names
@@ -256,6 +265,7 @@ def main():
         damaged()
         several_objects()
         solid_motion()
+        quick()
     print("check_plain_commands: ok")
 
 

@@ -21,7 +21,7 @@
 
 const tool_option modaltools_options[] = {
     {"material", 0, "NAME", NULL,
-     "Of which material it is (modalpack --material list). Default: rubber, or what the mesh says.", TOOL_FIRST},
+     "Of which material it is (modalpack --material list). Default: what the mesh says, else as modalpack.", TOOL_FIRST},
     {"shake", 0, NULL, NULL, "Its support shakes, four periods of the lowest mode, along the axis that this mode feels most.",
      TOOL_FIRST},
     {"drop", 0, NULL, NULL, "Gravity sets in at once: it sags and swings.", TOOL_FIRST},

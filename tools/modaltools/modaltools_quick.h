@@ -27,7 +27,7 @@ typedef struct quick {
     int64_t seed;
     double low[3], high[3]; /* m, of the mesh */
     int64_t n_nodes;
-    int has_materials, is_held; /* the mesh says so, also in materials that are not supported */
+    int is_held; /* the mesh says so, also in conditions that are not supported */
     modal_basis basis;          /* its surface and modes */
     modaltools_chain chain;
     int failed;

@@ -65,7 +65,7 @@ done:
 }
 
 /* distance: three hundredths of the box's diagonal, m, for --wrap. Quadratic elements bend as they should, and do not lock where the volume cannot
- * change, as rubber's; of a large surface they are too many. */
+ * change, as that of rubber; of a large surface they are too many. */
 static modal_status choose_order(const quick *q, int *order, double *distance, modal_error *err)
 {
     enum { LARGE = 15000 };
@@ -128,9 +128,6 @@ modal_status quick_look_at_mesh(quick *q, modal_error *err)
         q->high[k] *= factor;
     }
     q->n_nodes = mesh.n_nodes;
-    q->has_materials = mesh.n_materials > 0;
-    for (int64_t e = 0; e < mesh.n_elements; e++) q->has_materials &= mesh.element_material[e] >= 0;
-    q->has_materials |= mesh.not_taken[MODAL_UNSUPPORTED_MATERIAL].n > 0;
     q->is_held = mesh.n_conditions > 0 || mesh.not_taken[MODAL_UNSUPPORTED_BOUNDARY].n > 0;
 done:
     modal_volume_mesh_free(&mesh);
@@ -166,12 +163,14 @@ static const char *mass_text(double mass, char text[32])
 static modal_status read_basis(quick *q, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    char path[PATH_MAX], mass[32];
+    char path[PATH_MAX], mass[32], assumed[96];
     snprintf(path, sizeof path, "%s/basis.h5", q->chain.folder);
     MODAL_TRY(modal_basis_read(path, MODAL_BASIS_MODES | MODAL_BASIS_SURFACE, &q->basis, err));
     const modal_modes *m = &q->basis.shapes[0].modes;
+    const char *chosen = modal_provenance_assumed(q->basis.provenance, q->basis.n_provenance);
+    if (chosen) snprintf(assumed, sizeof assumed, "%.32s (material assumed, --material changes it)", chosen);
     tool_note(q->t, "%s: %.3g x %.3g x %.3g m, %s of %s, %lld nodes", q->input, q->high[0] - q->low[0], q->high[1] - q->low[1], q->high[2] - q->low[2],
-              mass_text(m->total_mass, mass), q->material ? q->material : q->has_materials ? "its materials" : "rubber (--material changes it)",
+              mass_text(m->total_mass, mass), q->material ? q->material : chosen ? assumed : "its materials",
               (long long)q->n_nodes);
     judge_size(q);
     if (q->motion != MODES && (m->n_modes == 0 || !(m->frequencies[0] > 0)))
@@ -189,9 +188,9 @@ modal_status quick_pack(quick *q, modal_error *err)
     if (q->kind == MESH) ADD("%s", q->input);
     else ADD("%s/mesh.msh", q->chain.folder);
     ADD("%s/basis.h5", q->chain.folder);
-    if (q->material || !q->has_materials) {
+    if (q->material) {
         ADD("--material");
-        ADD("%s", q->material ? q->material : "rubber");
+        ADD("%s", q->material);
     }
     if (q->kind == MESH) MODAL_TRY(add_units(q, &command, err));
     if (q->kind == MESH && tool_count(&q->t->arguments, "ignore")) {
