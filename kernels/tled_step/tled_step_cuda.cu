@@ -44,7 +44,8 @@ modal_status launch_patches(const Layout<R> *l, const Step<R> &s, cudaStream_t s
     constexpr int blocks = asks_early(LAW) ? (int)shape::EARLY_BLOCKS : is_rich(LAW) ? (int)shape::RICH_BLOCKS : (int)shape::BLOCKS;
     constexpr int stages = stages_of<R>(LAW, ELEMENTS);
     constexpr bool knows_one = asks_early(LAW);            // other laws gain 2 % by numbers of a material that are constants
-    constexpr bool always_marks = ELEMENTS == TETRAHEDRA; // hexahedra lose 4 % by what they are not asked for
+    // hexahedra lose 4 % by what they are not asked for; forces alone are wanted once a task, but where a law may have nodal pressures
+    constexpr bool always_marks = ELEMENTS == TETRAHEDRA || (MOVES == 0 && !is_rich(LAW));
     if (!always_marks && !l->tables.near)
         return launch_kernel<R>(patch_step<MOVES, ELEMENTS, LAW, false, always_marks, R, shape::THREADS, blocks>, l, s, stages, stream, err);
     if (knows_one && l->tables.n_materials == 1)

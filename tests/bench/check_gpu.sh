@@ -7,6 +7,7 @@
 # thousand arrays, each a request to a device that programs share in turns: it goes first, by itself.
 # A build with -DMODAL_CUDA_ARCHITECTURES=80-virtual runs the code of 8.0, compiled by the driver for what is here.
 # usage: check_gpu.sh [--short] BUILD_FOLDER [RESULTS.json]
+# BUILD_FOLDER: configured with -DBUILD_TESTING=ON and -DMODAL_BENCH=ON (--short needs the first alone)
 set -uo pipefail
 tools="memcheck racecheck"
 short=

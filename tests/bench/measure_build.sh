@@ -40,9 +40,12 @@ whole=$({ time cmake --build "$folder" -j "${JOBS:-$(nproc)}" ${TARGETS:+--targe
   exit 1
 }
 read -r user system wall <<<"$whole"
-LC_ALL=C awk -v user="$user" -v system_s="$system" -v wall="$wall" -v jobs="${JOBS:-$(nproc)}" '
-  { printf "%.1f %s\n", $1 + $2, $4 | "sort -rn | head -n 10"; files++ }
-  END {
-    close("sort -rn | head -n 10")
-    printf "whole %.0f processor s (%.0f user, %.0f system), %.0f s of %d jobs, %d files\n", user + system_s, user, system_s, wall, jobs, files
-  }' "$folder/files" | sed 's|CMakeFiles/[^/]*\.dir/||; s|^\([0-9.]*\) \(.*\)\.o$|\| \1 \| \2 \||'
+echo "| processor s | file |"
+echo "| --- | --- |"
+LC_ALL=C awk '{ printf "| %.1f | %s |\n", $1 + $2, $4 }' "$folder/files" | sed 's#[^ ]*CMakeFiles/[^/]*[.]dir/##; s#__/##g; s#[.]o |$# |#' |
+  LC_ALL=C sort -t '|' -k 2 -rn | head -n 10 || true
+echo
+LC_ALL=C awk -v user="$user" -v sys="$system" -v wall="$wall" -v jobs="${JOBS:-$(nproc)}" '
+  { files++; compiled += $1 + $2 }
+  END { printf "%d files, %.0f processor s (%.0f user, %.0f system; compilers %.0f), %.0f s by %d jobs\n", files, user + sys, user, sys, compiled, wall, jobs }' \
+  "$folder/files"

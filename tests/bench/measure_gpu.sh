@@ -3,6 +3,7 @@
 # Remakes docs/results/gpu.md on a machine with an NVIDIA GPU: the deformer's parts of modalbench in three processes, one after
 # the other, two minutes each, and what format_results.py makes of them. Files of `pipeline` go to FOLDER (default: /dev/shm).
 # usage: measure_gpu.sh BUILD_FOLDER [OUTPUT.md [FOLDER]]
+# BUILD_FOLDER: configured with -DMODAL_BENCH=ON
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1

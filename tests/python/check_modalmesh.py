@@ -425,7 +425,8 @@ BooleanDifference(3) = { Volume{1}; Delete; }{ Volume{2}; Delete; };
 
 def check_geometry():
     if "gmsh" not in engines():
-        check("built without the library of gmsh" in mesh("a.step", code=2), "absent Gmsh")
+        said = mesh("a.step", code=2)
+        check("a.step: this program was built without the library of gmsh, which meshes it; install libgmsh-dev" in said, "absent Gmsh", said)
         skip("built without Gmsh")
     if not shutil.which("gmsh"):
         skip("no gmsh command to make geometries with")
