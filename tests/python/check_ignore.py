@@ -119,7 +119,7 @@ assert "not supported" in run("modalmesh", "m.inp", "o.msh", "--materials-out", 
 assert "ignored, material: *PLASTIC" in run("modalmesh", "m.inp", "o.msh")
 os.remove("o.msh")
 pathlib.Path("m.inp").write_text("\n".join(line for line in pathlib.Path("m.inp").read_text().split("\n") if line not in ("*DENSITY", "1000")))
-for tool, out in ((["modalpack"], "o.h5"), (["modaltools", "quick"], "o.html")):  # of rubber it is not
+for tool, out in ((["modalpack"], "o.h5"), (["modaltools", "quick"], "o.html")):  # an assumed material takes the place of none
     said = run(*tool, "m.inp", out, code=3)
     assert 'm.inp: not supported: *PLASTIC' in said and "give --material" in said and not os.path.exists(out), said
 # orthotropic ones with axes come back from --materials-out as they were

@@ -59,7 +59,8 @@ def pack(mesh, *words, assumed):
 def move(*words, assumed):
     """The plucked motion of a basis of one object: times and q, and its one frequency."""
     said = run("modalsim", "basis.h5", "traj.h5", *words, "-f", "--report", "r.json").stderr
-    found = re.findall(r"modalsim: no loads: plucks mode (\d+) of object 0, (\S+) Hz, by (\S+) % of its size, (\S+) s at (\S+) frames a second \(--amplitude", said)
+    found = re.findall(r"modalsim: no loads: plucks mode (\d+) of object 0, (\S+) Hz, by (\S+) % of its size, "
+                       r"(\S+) s at (\S+) frames a second \(--amplitude", said)
     must(len(found) == 1 and "warning" not in said, said)
     mode, share = int(found[0][0]), float(found[0][2]) / 100
     x, u, frequencies = read_shape("basis.h5")
