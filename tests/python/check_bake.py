@@ -426,7 +426,7 @@ def check_refused():
     run("modaltex", "bake", "t.h5", "dot.obj", "x.png", code=3, says=f"dot.obj: no texel shows the surface; triangles without area in the image: {len(faces)}")
     run("modaltex", "bake", "t.h5", "moved.obj", "x.png", code=3, says="moved.obj: another surface")
     run("modaltex", "bake", "t.h5", "moved.obj", "moved.png", "--size", 64, "--other-surface")
-    run("modaltex", "bake", "t.h5", "bare.obj", "x.obj", code=2, says="OUT.png: no name of a .png, x.obj")
+    run("modaltex", "bake", "t.h5", "bare.obj", "x.obj", code=2, says="x.obj: modaltex makes no .obj")
     run("modaltex", "bake", "t.h5", "s.obj", "x.png", "--size", 0, code=2, says="--size: ")
     run("modaltex", "bake", "t.h5", "s.obj", "x.png", "--size", 16385, code=2, says="--size: ")
     run("modaltex", "bake", "t.h5", "s.obj", "x.png", "--padding", "some", code=2, says="--padding: not full or none, some")

@@ -255,6 +255,7 @@ def held_open(words, ends):
 
 
 def refusals():
+    pathlib.Path("there").write_text("an output that is there\n")
     before = sorted(os.listdir("."))
     for tool, words in INPUTS.items():
         # a wrong option, and an output that is there, are said before anything is read
@@ -264,7 +265,7 @@ def refusals():
             code, out, text = held_open([tool, *words, *more], True)
             assert code == 2 and not out and says in text, (tool, more, code, text)
         taken = [w.replace("OUT.h5", "b.h5").replace("OUT.msh", "s.msh").replace("OUT.html", "a motion.html") for w in words]
-        taken = [w if w != "OUT" else "s.obj" for w in taken]
+        taken = [w if w != "OUT" else "there" for w in taken]
         code, out, text = held_open([tool, *taken], True)
         assert code == 2 and "exists" in text, (tool, code, text)
         # a signal ends the waiting, and nothing is left

@@ -106,7 +106,7 @@ READERS = {  # of a file, bad.h5 or bad.vtkhdf, to out
         "modalview": ("modalview", "bad.h5", "out", "-f", "-q"),
     },
     "sequence.vtkhdf": {
-        "modalcurv": ("modalcurv", "bad.vtkhdf", "out.vtkhdf", "-f", "-q"),
+        "modalcurv": ("modalcurv", "bad.vtkhdf", "out", "-f", "-q"),
         "modalrender": ("modalrender", "bad.vtkhdf", "out", *RENDER),
     },
     "octree.h5": {
