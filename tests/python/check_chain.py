@@ -255,7 +255,8 @@ def held_open(words, ends):
 
 
 def refusals():
-    pathlib.Path("there").write_text("an output that is there\n")
+    with open("there", "w", encoding="utf-8") as file:
+        file.write("an output that is there\n")
     before = sorted(os.listdir("."))
     for tool, words in INPUTS.items():
         # a wrong option, and an output that is there, are said before anything is read
