@@ -300,6 +300,7 @@ def small():
 run("t.h5", "bad", *SIZE, "--buffers", "depth", "-q", code=4, error="bad/", preexec_fn=small)  # a disk that is full
 check(not os.path.exists("bad"), "left something on a full disk")
 if os.path.exists("/dev/full"):
-    full = subprocess.run(f"{tools}/modalrender t.h5 - --format rgb -q --size 300x300 > /dev/full", shell=True, capture_output=True)
+    with open("/dev/full", "wb") as to:
+        full = subprocess.run([tools / "modalrender", "t.h5", "-", "--format", "rgb", "-q", "--size", "300x300"], stdout=to, stderr=subprocess.PIPE)
     check(full.returncode == 4 and b"standard output" in full.stderr, full)
 lacking.end("modalrender: all as it should be")
