@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "lib/base/memory.h"
+#include "lib/base/mix.h"
 #include "lib/modes/problem.h"
 
 modal_status modal_modes_apply_rows(modal_modes_problem *problem, const modal_row *mx, modal_row *y,
@@ -43,15 +44,7 @@ done:
     return status;
 }
 
-/* splitmix64: G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators",
- * 2014. */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
+static uint64_t next_random(uint64_t *state) { return modal_mix(*state += 0x9e3779b97f4a7c15u); }
 
 void modal_modes_random(modal_modes_problem *problem, int64_t count, double *x)
 {

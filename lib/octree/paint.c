@@ -7,24 +7,18 @@
 
 #include "lib/base/cores.h"
 #include "lib/base/memory.h"
+#include "lib/base/mix.h"
 #include "lib/octree/paint_parts.h"
 #include "lib/texture/mips.h"
 
 /* ---- solids ---- */
-
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
 
 /* Product of the offset with one of twelve gradients, the middles of a cube's edges. */
 static double slope(int64_t x, int64_t y, int64_t z, uint64_t seed, double u, double v, double w)
 {
     static const double gradients[12][3] = {{1, 1, 0}, {-1, 1, 0}, {1, -1, 0}, {-1, -1, 0}, {1, 0, 1}, {-1, 0, 1},
                                             {1, 0, -1}, {-1, 0, -1}, {0, 1, 1}, {0, -1, 1}, {0, 1, -1}, {0, -1, -1}};
-    const uint64_t h = mix(mix(mix((uint64_t)x + seed * 0x9e3779b97f4a7c15u) + (uint64_t)y) + (uint64_t)z);
+    const uint64_t h = modal_mix(modal_mix(modal_mix((uint64_t)x + seed * 0x9e3779b97f4a7c15u) + (uint64_t)y) + (uint64_t)z);
     const double *g = gradients[h % 12];
     return g[0] * u + g[1] * v + g[2] * w;
 }

@@ -7,17 +7,15 @@
 #include <string.h>
 
 #include "lib/base/memory.h"
+#include "lib/base/mix.h"
 #include "lib/ranks/private.h"
 
 enum { MAX_REFINEMENTS = 8 };
 
-/* splitmix64 (G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators", 2014). */
 double ranks_draw(int64_t dof, int64_t column)
 {
-    uint64_t z = (uint64_t)dof * 0x9e3779b97f4a7c15u + (uint64_t)(column + 1) * 0xd1b54a32d192ed03u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return ldexp((double)((z ^ (z >> 31)) >> 11), -52) - 1;
+    const uint64_t z = (uint64_t)dof * 0x9e3779b97f4a7c15u + (uint64_t)(column + 1) * 0xd1b54a32d192ed03u;
+    return ldexp((double)(modal_mix(z) >> 11), -52) - 1;
 }
 
 modal_status ranks_pairs_grow(ranks_problem *problem, int64_t count, modal_error *err)

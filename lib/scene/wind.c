@@ -4,13 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-/* A counter-based generator: Steele, Lea, Flood, Fast splittable pseudorandom number generators, 2014. */
+#include "lib/base/mix.h"
+
 static double uniform(uint64_t seed, uint64_t index)
 {
-    uint64_t z = seed + (index + 1) * 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+    return (double)(modal_mix(seed + (index + 1) * 0x9e3779b97f4a7c15u) >> 11) * 0x1p-53;
 }
 
 void modal_wind_air(const modal_wind *wind, modal_step_air *air)

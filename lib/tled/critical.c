@@ -7,6 +7,7 @@
 
 #include "lib/base/cores.h"
 #include "lib/base/memory.h"
+#include "lib/base/mix.h"
 
 /* The largest eigenvalue of a symmetric tridiagonal matrix: bisection by Sturm's count of those above x. Too large by `accuracy` of
  * itself at most, never too small. */
@@ -276,10 +277,7 @@ done:
 
 static double start_value(int64_t k) /* in [-1, 1), of no pattern */
 {
-    uint64_t z = (uint64_t)k * 0x9e3779b97f4a7c15u + 0x1234567;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1.0;
+    return (double)(modal_mix((uint64_t)k * 0x9e3779b97f4a7c15u + 0x1234567) >> 11) * 0x1p-52 - 1.0;
 }
 
 /* Zero where a component is held. */

@@ -31,7 +31,8 @@ typedef struct modaltools_chain {
     int lock; /* its descriptor, locked until the process ends; -1: none */
     char *script; /* grows */
     int exit_code; /* of the stage that failed */
-    int messages;  /* what a stage prints, unless --verbose */
+    int messages;      /* what stages print, unless --verbose */
+    int64_t n_taken;   /* bytes of it, of earlier stages */
     int n_warnings;
     const char *hint; /* of the stage that comes: what helps where it refuses its input; or NULL */
 } modaltools_chain;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "formats/json/json_text.h"
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
 #include "tools/modaltools/modaltools.h"
 
@@ -224,9 +225,11 @@ static void become(const char *path, const modaltools_command *command, int mess
 static void take_messages(modaltools_chain *chain, const char *name, int code)
 {
     char *text = NULL, *last = NULL;
-    const off_t size = lseek(chain->messages, 0, SEEK_END);
+    const int64_t size = (int64_t)lseek(chain->messages, 0, SEEK_END) - chain->n_taken;
     modal_error ignored = {0};
-    if (modal_alloc_zero(&text, size + 1, 1, "messages", &ignored) != MODAL_OK || pread(chain->messages, text, (size_t)size, 0) != (ssize_t)size) goto done;
+    if (modal_alloc_zero(&text, size + 1, 1, "messages", &ignored) != MODAL_OK) goto done;
+    if (modal_disk_read(chain->messages, chain->n_taken, text, size) != size) goto done;
+    chain->n_taken += size;
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
         chain->n_warnings += strstr(line, ": warning: ") != NULL;
         last = line;
@@ -238,8 +241,6 @@ static void take_messages(modaltools_chain *chain, const char *name, int code)
     else fprintf(stderr, "%s\n", last);
 done:
     modal_free(&text);
-    if (ftruncate(chain->messages, 0) != 0) chain->n_warnings = 0;
-    lseek(chain->messages, 0, SEEK_SET);
 }
 
 /* Waits for a stage; a signal to this process goes on to it. */

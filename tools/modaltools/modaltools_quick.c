@@ -142,7 +142,7 @@ static modal_status find_result(quick *q, modal_error *err)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--amplitude: a page of modes has sliders, %s", q->output);
     if (q->result == FILM) MODAL_TRY(tool_find_ffmpeg(&path, err));
     modal_free(&path);
-    MODAL_TRY(modaltools_path(q->result == PAGE ? "modalview" : "modaldeform", &path, err));
+    MODAL_TRY(modaltools_path(quick_shower(q), &path, err));
     if (access(path, X_OK) != 0) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: not there (npm was missing when it was built); OUT can be a film or a folder", path);
 done:
     modal_free(&path);

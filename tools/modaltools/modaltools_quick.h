@@ -44,6 +44,9 @@ typedef struct quick_variation {
 /* OUT of a variation: out_003, or page_003.html. */
 void quick_output(const quick *q, int64_t number, char path[PATH_MAX]);
 
+/* The tool that makes OUT. */
+const char *quick_shower(const quick *q);
+
 /* Each of these runs a tool; q->failed: it has failed, and has said why. */
 modal_status quick_make_mesh(quick *q, modal_error *err);
 modal_status quick_look_at_mesh(quick *q, modal_error *err);

@@ -9,7 +9,9 @@
 #include "formats/meshes/mesh_read.h"
 #include "formats/meshes/surface_read.h"
 #include "lib/base/memory.h"
+#include "lib/base/mix.h"
 #include "lib/mesh/units.h"
+#include "lib/scene/loads.h"
 #include "tools/common/endings.h"
 #include "tools/modaltools/modaltools_quick.h"
 
@@ -241,22 +243,15 @@ static modal_status write_shaking(quick *q, double period, int axis, modal_error
 
 /* ---- the motion ---- */
 
-/* Numbers in [0, 1) from the seed (S. Vigna's splitmix64, 2015). */
-static double draw(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
-}
+/* Numbers in [0, 1) from the seed. */
+static double draw(uint64_t *state) { return (double)(modal_mix(*state += 0x9e3779b97f4a7c15u) >> 11) * 0x1p-53; }
 
 /* An impulse of 1 N s at a vertex, into the body. */
 static void hit_vertex(const modal_surface *s, int64_t vertex, quick_variation *v)
 {
     double sum[3] = {0, 0, 0};
-    for (int64_t i = 0; i < s->n_triangles; i++) {
-        const int32_t *c = s->triangles + 3 * i;
-        if (c[0] != vertex && c[1] != vertex && c[2] != vertex) continue;
+    for (int64_t i = s->face_offsets[vertex]; i < s->face_offsets[vertex + 1]; i++) {
+        const int32_t *c = s->triangles + 3 * (int64_t)s->faces[i];
         const double *x = s->rest_positions + 3 * (int64_t)c[0], *y = s->rest_positions + 3 * (int64_t)c[1], *z = s->rest_positions + 3 * (int64_t)c[2];
         for (int k = 0; k < 3; k++) {
             const int a = (k + 1) % 3, b = (k + 2) % 3;
@@ -269,37 +264,21 @@ static void hit_vertex(const modal_surface *s, int64_t vertex, quick_variation *
     v->is_hit = 1;
 }
 
-static int64_t nearest_vertex(const modal_surface *s, const double at[3])
-{
-    double nearest = INFINITY;
-    int64_t found = 0;
-    for (int64_t i = 0; i < s->n_vertices; i++) {
-        double sum = 0;
-        for (int k = 0; k < 3; k++) sum += (s->rest_positions[3 * i + k] - at[k]) * (s->rest_positions[3 * i + k] - at[k]);
-        if (sum < nearest) nearest = sum, found = i;
-    }
-    return found;
-}
-
-/* The user's number of a vertex, so that variations do not depend on how the basis stores them. */
-static int64_t stored_vertex(const modal_surface *s, int64_t user)
-{
-    for (int64_t i = 0; i < s->n_vertices; i++)
-        if (s->user_vertex[i] == user) return i;
-    return 0;
-}
-
 modal_status quick_vary(const quick *q, int64_t number, quick_variation *v, modal_error *err)
 {
     const modal_surface *s = &q->basis.shapes[0].surface;
     uint64_t state = (uint64_t)q->seed * 0x2545f4914f6cdd1du + (uint64_t)(number + 1);
     *v = (quick_variation){.number = number, .share = q->share, .damping = 0.02};
-    if (q->motion == HIT) hit_vertex(s, nearest_vertex(s, q->hit), v);
+    if (s->n_vertices == 0 && (number >= 0 || q->motion == HIT))
+        return modal_error_set(err, MODAL_ERROR_INPUT, "%s: no surface that could be hit, %s", number < 0 ? "--hit" : "--variations", q->input);
+    static const double here[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+    double distance;
+    if (q->motion == HIT) hit_vertex(s, modal_surface_nearest_vertex(s, here, q->hit, &distance), v);
     if (number < 0) return MODAL_OK;
-    if (s->n_vertices == 0) return modal_error_set(err, MODAL_ERROR_INPUT, "--variations: no surface that could be hit, %s", q->input);
     v->share *= exp2(2 * draw(&state) - 1);
     v->damping *= exp2(2 * draw(&state) - 1);
-    if (q->motion == PLUCK) hit_vertex(s, stored_vertex(s, (int64_t)(draw(&state) * (double)s->n_vertices)), v);
+    if (q->motion == PLUCK) /* by the user's number, so that variations do not depend on how the basis stores vertices */
+        hit_vertex(s, modal_surface_stored_vertex(s, (int64_t)(draw(&state) * (double)s->n_vertices)), v);
     return MODAL_OK;
 }
 
@@ -379,6 +358,13 @@ done:
 
 /* ---- what is shown ---- */
 
+const char *quick_shower(const quick *q)
+{
+    static const char *const tools[] = {
+        [FOLDER] = "modaldeform", [FILE_OF_FRAMES] = "modaldeform", [PAGE] = "modalview", [FILM] = "modalrender", [PICTURE] = "modalrender"};
+    return tools[q->result];
+}
+
 static modal_status add_page(const quick *q, modaltools_command *to, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -446,13 +432,11 @@ done:
 
 modal_status quick_show(quick *q, const quick_variation *v, modal_error *err)
 {
-    static const char *const tools[] = {
-        [FOLDER] = "modaldeform", [FILE_OF_FRAMES] = "modaldeform", [PAGE] = "modalview", [FILM] = "modalrender", [PICTURE] = "modalrender"};
     modal_status status = MODAL_OK;
     modaltools_command command = {0};
     char path[PATH_MAX];
     quick_output(q, v->number, path);
-    ADD("%s", tools[q->result]);
+    ADD("%s", quick_shower(q));
     ADD("%s/%s", q->chain.folder, q->motion == MODES ? "basis.h5" : "traj.h5");
     ADD("%s", path);
     MODAL_TRY(q->result == PAGE                              ? add_page(q, &command, err)
