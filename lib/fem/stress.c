@@ -39,14 +39,16 @@ modal_status modal_stress_set_patches(modal_stress *s, const int32_t *patches, m
     s->patches = NULL;
     MODAL_TRY(modal_alloc_zero(&s->patch_offsets, n + 1, sizeof *s->patch_offsets, "patches", err));
     MODAL_TRY(modal_alloc(&s->patch_elements, n, sizeof *s->patch_elements, "patches", err));
+    int64_t *next = s->patch_offsets + 1, start = 0; /* where a patch continues; when all are full, its end */
     for (int64_t e = 0; e < n; e++)
-        if (patches[e] >= 0) s->patch_offsets[patches[e] + 1]++;
-    for (int64_t p = 0; p < n; p++) s->patch_offsets[p + 1] += s->patch_offsets[p];
-    for (int64_t e = n - 1; e >= 0; e--) /* from the end of each patch to its beginning */
-        if (patches[e] >= 0) s->patch_elements[--s->patch_offsets[patches[e] + 1]] = (int32_t)e;
-    memmove(s->patch_offsets, s->patch_offsets + 1, (size_t)n * sizeof *s->patch_offsets);
-    s->patch_offsets[n] = 0;
-    for (int64_t e = 0; e < n; e++) s->patch_offsets[n] += patches[e] >= 0;
+        if (patches[e] >= 0) next[patches[e]]++;
+    for (int64_t p = 0; p < n; p++) {
+        const int64_t count = next[p];
+        next[p] = start;
+        start += count;
+    }
+    for (int64_t e = 0; e < n; e++)
+        if (patches[e] >= 0) s->patch_elements[next[patches[e]]++] = (int32_t)e;
     s->patches = patches;
 done:
     return status;
