@@ -134,7 +134,8 @@ def refuse(code, message, n, *words, env=None):
     lines = ours(got.stderr)
     assert got.returncode == code and lines and message in lines[-1], (words, code, message, got)
     assert sum(message in line for line in lines) == 1, (message, lines)
-    assert sorted(os.listdir(".")) == before, os.listdir(".")
+    now = sorted(os.listdir("."))
+    assert now == before, set(now) ^ set(before)
 
 
 def chosen(cases, ranks):
