@@ -229,8 +229,8 @@ static modal_status write_all(hid_t file, const modal_basis *basis, const passin
     int used[N_EXTENSIONS] = {0};
     MODAL_TRY(modal_alloc(&hashes, basis->n_shapes, MODAL_HASH_BYTES, "hashes", err));
     MODAL_TRY(modal_basis_inspection_new(&inspection, basis, err));
-    MODAL_TRY(modal_h5_write_text(file, "modal_type", "basis", err));
-    MODAL_TRY(modal_h5_write_text(file, "modal_version", "3.0", err));
+    MODAL_TRY(modal_h5_write_text(file, "modal_format", "basis", err));
+    MODAL_TRY(modal_h5_write_text(file, "modal_format_version", "3.0", err));
     MODAL_TRY(modal_h5_make_group(file, "shapes", &shapes, err));
     MODAL_TRY(modal_h5_write_integer(shapes, "count", basis->n_shapes, err));
     for (int32_t i = 0; i < basis->n_shapes; i++) {
@@ -286,8 +286,8 @@ static modal_status write_links(hid_t file, const modal_basis *basis, modal_erro
     modal_basis_hashed(1, hashed);
     MODAL_TRY(modal_hash_new(&hash, err));
     MODAL_TRY(modal_alloc(&hashes, basis->n_shapes, MODAL_HASH_BYTES, "hashes", err));
-    MODAL_TRY(modal_h5_write_text(file, "modal_type", "basis", err));
-    MODAL_TRY(modal_h5_write_text(file, "modal_version", "3.0", err));
+    MODAL_TRY(modal_h5_write_text(file, "modal_format", "basis", err));
+    MODAL_TRY(modal_h5_write_text(file, "modal_format_version", "3.0", err));
     MODAL_TRY(modal_h5_make_group(file, "shapes", &shapes, err));
     MODAL_TRY(modal_h5_write_integer(shapes, "count", basis->n_shapes, err));
     for (int32_t i = 0; i < basis->n_shapes; i++) {

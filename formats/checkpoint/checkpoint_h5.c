@@ -81,8 +81,8 @@ static modal_status make_all(hid_t file, modal_checkpoint_out *o, const modal_ch
     const int rank[ARRAYS] = {2, 3, 2, 2};
     const int64_t seal[2] = {COPIES, SEAL};
     char name[16];
-    MODAL_TRY(modal_h5_write_text(file, "modal_type", "checkpoint", err));
-    MODAL_TRY(modal_h5_write_text(file, "modal_version", "2.4", err));
+    MODAL_TRY(modal_h5_write_text(file, "modal_format", "checkpoint", err));
+    MODAL_TRY(modal_h5_write_text(file, "modal_format_version", "2.4", err));
     MODAL_TRY(modal_h5_write_text(file, "basis_hash", c->basis_hash, err));
     MODAL_TRY(modal_h5_write_text(file, "scene_hash", c->scene_hash, err));
     MODAL_TRY(modal_h5_write_text(file, "back_end", c->back_end, err));

@@ -85,6 +85,15 @@ modal_status modal_h5_uses_extension(const modal_h5_in *in, const modal_h5_place
     return status;
 }
 
+/* Files that were made before the formats were 1.0 have modal_type instead. */
+static modal_status check_is_ours(const modal_h5_place *root, modal_error *err)
+{
+    if (modal_h5_has_attribute(root, "modal_format")) return MODAL_OK;
+    if (modal_h5_has_attribute(root, "modal_type"))
+        return modal_error_set(err, MODAL_ERROR_INPUT, "no attribute modal_format: made by a version before 0.1.0; make the file again");
+    return modal_error_set(err, MODAL_ERROR_INPUT, "no attribute modal_format: not a file of modaltools");
+}
+
 modal_status modal_h5_check_versions(const modal_h5_in *in, const char *type, int oldest, int newest, int *major)
 {
     modal_status status = MODAL_OK;
@@ -93,25 +102,23 @@ modal_status modal_h5_check_versions(const modal_h5_in *in, const char *type, in
     const modal_h5_in strict = {in->file, in->file_bytes, {NULL, in->checker.err}};
     char *found = NULL, *version = NULL;
     MODAL_TRY(modal_h5_enter(&strict, NULL, NULL, MODAL_H5_REQUIRED, &root));
-    if (!modal_h5_has_attribute(&root, "modal_type"))
-        MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT,
-                   "no attribute modal_type: not a file of modaltools");
-    MODAL_TRY(modal_h5_read_text(&strict, &root, "modal_type", &found));
+    MODAL_TRY(check_is_ours(&root, in->checker.err));
+    MODAL_TRY(modal_h5_read_text(&strict, &root, "modal_format", &found));
     if (strcmp(found, type) != 0)
-        MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT, "modal_type: this is a %.64s, expected a %s",
+        MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT, "modal_format: this is a %.64s, expected a %s",
                    found, type);
-    MODAL_TRY(modal_h5_read_text(&strict, &root, "modal_version", &version));
+    MODAL_TRY(modal_h5_read_text(&strict, &root, "modal_format_version", &version));
     static const char digits[] = "0123456789";
     const size_t before = strspn(version, digits), after = version[before] == '.' ? strspn(version + before + 1, digits) : 0;
     if (before == 0 || before > 9 || after == 0 || version[before + 1 + after])
         MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT,
-                   "modal_version: must read MAJOR.MINOR, is \"%.64s\"", version);
+                   "modal_format_version: must read MAJOR.MINOR, is \"%.64s\"", version);
     const long number = strtol(version, NULL, 10);
     if (number > newest || number < oldest) {
         char range[32] = "";
         if (oldest < newest) snprintf(range, sizeof range, "%d.x to ", oldest);
         MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT,
-                   "modal_version: unsupported version %.64s, this program reads %s%d.x", version, range, newest);
+                   "modal_format_version: unsupported version %.64s, this program reads %s%d.x", version, range, newest);
     }
     MODAL_TRY(check_extensions(&strict, &root));
     *major = (int)number;
@@ -136,10 +143,8 @@ modal_status modal_h5_file_kind(const char *path, char **type, modal_error *err)
     *type = NULL;
     modal_status status = modal_h5_open(&in, &source);
     if (status == MODAL_OK) status = modal_h5_enter(&in, NULL, NULL, MODAL_H5_REQUIRED, &root);
-    if (status == MODAL_OK && !modal_h5_has_attribute(&root, "modal_type"))
-        status = modal_error_set(err, MODAL_ERROR_INPUT,
-                                 "no attribute modal_type: not a file of modaltools");
-    if (status == MODAL_OK) status = modal_h5_read_text(&in, &root, "modal_type", type);
+    if (status == MODAL_OK) status = check_is_ours(&root, err);
+    if (status == MODAL_OK) status = modal_h5_read_text(&in, &root, "modal_format", type);
     modal_h5_leave(&root);
     status = modal_h5_close(&in, status);
     if (status != MODAL_OK) modal_error_context(err, "%s", path);

@@ -85,7 +85,7 @@ modal_status modal_h5_check_versions(const modal_h5_in *in, const char *type, in
 /* Whether the file says that it uses an extension. */
 modal_status modal_h5_uses_extension(const modal_h5_in *in, const modal_h5_place *root, const char *name, int *uses);
 
-/* The modal_type of a file, for programs that take several; the caller frees *type. Errors as of
+/* The modal_format of a file, for programs that take several; the caller frees *type. Errors as of
  * modal_h5_open, with the path in front. */
 modal_status modal_h5_file_kind(const char *path, char **type, modal_error *err);
 

@@ -85,8 +85,8 @@ modal_status modal_octree_write(const char *path, const modal_octree_file *file,
     hid_t h5 = H5I_INVALID_HID;
     const modal_octree *o = &file->octree;
     MODAL_TRY(modal_h5_create(&h5, path, err));
-    MODAL_TRY(modal_h5_write_text(h5, "modal_type", "octree", err));
-    MODAL_TRY(modal_h5_write_text(h5, "modal_version", "1.0", err));
+    MODAL_TRY(modal_h5_write_text(h5, "modal_format", "octree", err));
+    MODAL_TRY(modal_h5_write_text(h5, "modal_format_version", "1.0", err));
     MODAL_TRY(modal_h5_write_text(h5, "channels", modal_octree_channels_name(o->channels), err));
     if (o->normals) MODAL_TRY(modal_h5_write_text(h5, "content", "normals", err));
     MODAL_TRY(modal_h5_write_text(h5, "source_hash", o->source_hash, err));

@@ -66,8 +66,8 @@ static json_t *source(const char *name, const char *hash, int *failed)
 static json_t *build(const modal_manifest *m, int *failed)
 {
     json_t *root = json_object(), *frames = json_object(), *units = json_object();
-    put(root, "modal_type", json_string("manifest"), failed);
-    put(root, "modal_version", json_string("1.0"), failed);
+    put(root, "modal_format", json_string("manifest"), failed);
+    put(root, "modal_format_version", json_string("1.0"), failed);
     put(root, "tool", modal_json_string(m->tool), failed);
     put(root, "version", modal_json_string(m->version), failed);
     put(root, "arguments", modal_json_string(m->arguments), failed);

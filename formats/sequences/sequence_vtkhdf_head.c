@@ -174,8 +174,8 @@ modal_status modal_sequence_write_head(hid_t file, hid_t *vtk, const modal_seque
 {
     modal_status status = MODAL_OK;
     hid_t modal = H5I_INVALID_HID;
-    MODAL_TRY(modal_h5_write_text(file, "modal_type", MODAL_SEQUENCE_TYPE, err));
-    MODAL_TRY(modal_h5_write_text(file, "modal_version", MODAL_SEQUENCE_VERSION_TEXT, err));
+    MODAL_TRY(modal_h5_write_text(file, "modal_format", MODAL_SEQUENCE_TYPE, err));
+    MODAL_TRY(modal_h5_write_text(file, "modal_format_version", MODAL_SEQUENCE_VERSION_TEXT, err));
     static const char *const extensions[] = {"", "modal_uv", "modal_colour", "modal_colour modal_uv"};
     const int used = !!info->uv + 2 * !!info->texture;
     if (used) MODAL_TRY(modal_h5_write_text(file, "extensions_used", extensions[used], err));

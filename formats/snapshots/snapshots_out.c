@@ -61,8 +61,8 @@ modal_status modal_snapshots_out_open(modal_snapshots_out **out, const char *pat
     o->file = o->probes = H5I_INVALID_HID;
     for (int k = 0; k < ARRAYS; k++) o->arrays[k] = H5I_INVALID_HID;
     MODAL_TRY(modal_h5_create(&o->file, path, err));
-    MODAL_TRY(modal_h5_write_text(o->file, "modal_type", "snapshots", err));
-    MODAL_TRY(modal_h5_write_text(o->file, "modal_version", "1.1", err));
+    MODAL_TRY(modal_h5_write_text(o->file, "modal_format", "snapshots", err));
+    MODAL_TRY(modal_h5_write_text(o->file, "modal_format_version", "1.1", err));
     MODAL_TRY(make_arrays(o, h, err));
     if (h->solid) MODAL_TRY(modal_snapshots_solid_write(o->file, h->solid, err));
     MODAL_TRY(modal_provenance_write(o->file, h->provenance, h->n_provenance, err));

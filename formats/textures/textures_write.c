@@ -100,8 +100,8 @@ modal_status modal_textures_write_head(const char *path, modal_textures *texture
     modal_status status = MODAL_OK;
     hid_t file = H5I_INVALID_HID, classes = H5I_INVALID_HID;
     MODAL_TRY(modal_h5_create(&file, path, err));
-    MODAL_TRY(modal_h5_write_text(file, "modal_type", "textures", err));
-    MODAL_TRY(modal_h5_write_text(file, "modal_version", "1.0", err));
+    MODAL_TRY(modal_h5_write_text(file, "modal_format", "textures", err));
+    MODAL_TRY(modal_h5_write_text(file, "modal_format_version", "1.0", err));
     MODAL_TRY(modal_h5_write_text(file, "layout", textures->thesis ? "thesis" : "classes", err));
     MODAL_TRY(write_materials(file, textures, err));
     MODAL_TRY(write_images(file, textures, err));

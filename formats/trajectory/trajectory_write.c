@@ -101,7 +101,7 @@ static modal_status write_head(modal_trajectory_out *o, const modal_trajectory *
                                      {t->n_frames, MODAL_QUALITY_NUMBERS}, {t->n_frames, t->mode_offsets[t->n_objects]},
                                      {t->n_frames, o->n_moving, 3, 4}};
     const int rank[ARRAYS] = {1, 2, 4, 2, 2, 2, 4};
-    MODAL_TRY(modal_h5_write_text(file, "modal_type", "trajectory", err));
+    MODAL_TRY(modal_h5_write_text(file, "modal_format", "trajectory", err));
     /* the lowest version that has all that is written: older readers know what they get */
     int second = t->still != NULL;
     for (int32_t i = 0; i < t->n_objects; i++) second |= t->mode_offsets[i] == t->mode_offsets[i + 1];
@@ -110,7 +110,7 @@ static modal_status write_head(modal_trajectory_out *o, const modal_trajectory *
                           : t->basis_recipe[0] || t->rebase_errors ? "1.2"
                           : t->energy                              ? "1.1"
                                                                    : "1.0";
-    MODAL_TRY(modal_h5_write_text(file, "modal_version", version, err));
+    MODAL_TRY(modal_h5_write_text(file, "modal_format_version", version, err));
     char extensions[128];
     snprintf(extensions, sizeof extensions, "%s%s%s%s", t->basis_bytes ? " " MODAL_CARRIED_BASIS_EXTENSION : "", t->models ? " " MODAL_MODELS_EXTENSION : "",
              t->quality ? " " MODAL_QUALITY_EXTENSION : "", t->q_velocities ? " " MODAL_VELOCITIES_EXTENSION : "");

@@ -96,7 +96,7 @@ def compare(kind, cells, title, material):
     for line in displacements:
         u[row[int(line[0])]] = line[1:]
     with h5py.File("u.h5", "w", libver=("earliest", "v108")) as file:
-        file.attrs.update(modal_type="snapshots", modal_version="1.0")
+        file.attrs.update(modal_format="snapshots", modal_format_version="1.0")
         file["displacements"] = u[None]
     run("modalpack", "packed.inp", "b.h5", "--materials", "m.json", "--snapshots", "u.h5", "--modes", 1, "-f", "-q")
     with h5py.File("b.h5") as file:
@@ -126,7 +126,7 @@ def compare(kind, cells, title, material):
 
     # what modaldeform writes: cells are the means of the points, nodes are averages
     with h5py.File("t.h5", "w", libver=("earliest", "v108")) as file:
-        file.attrs.update(modal_type="trajectory", modal_version="1.0", basis_hash=basis_hash, basis_path="b.h5")
+        file.attrs.update(modal_format="trajectory", modal_format_version="1.0", basis_hash=basis_hash, basis_path="b.h5")
         file["times"], file["mode_offsets"], file["q"] = np.zeros(1), np.array([0, 1]), np.array([[q]])
     shutil.rmtree("out", ignore_errors=True)
     run("modaldeform", "t.h5", "out", "--output-mesh", "volume", "--fields", "stress,von_mises")

@@ -235,7 +235,7 @@ def check_linking():
     run("modalplace", "--link", "plant/places.csv", "below/never.h5", *PARTS, code=2, says="not below the folder of below/never.h5")
     run("modalplace", "--link", "plant/places.csv", "below/never.h5", "linked.h5", code=2, says="--link: linked.h5: shape 0 lies in")
     pathlib.Path("one.csv").write_text("0,0,-1,0,0,0,0,0,0\n1,0,-1,1,0,0,0,0,0\n", encoding="utf-8")
-    run("modalplace", "--link", "one.csv", "never.h5", "old.h5", code=3, says="/shapes/0000: old.h5: modal_version")
+    run("modalplace", "--link", "one.csv", "never.h5", "old.h5", code=3, says="/shapes/0000: old.h5: modal_format_version")
     assert names("below") == [] and not os.path.exists("never.h5")
     # an assembly of assemblies refers to the parts themselves
     shutil.copy("linked.h5", "sub/other.h5")

@@ -101,7 +101,7 @@ def check_kept():
         with h5py.File("float32.h5.t") as old, h5py.File("none.h5.t", "w") as new, h5py.File("none.h5") as basis:
             for key in ("times", "q", "mode_offsets", "frames"):
                 new[key] = old[key][:]
-            new.attrs.update(modal_type="trajectory", modal_version="1.0", basis_path="none.h5",
+            new.attrs.update(modal_format="trajectory", modal_format_version="1.0", basis_path="none.h5",
                              basis_hash=basis.attrs["content_hash"])
         run("modaldeform", "none.h5.t", "o", "--output-mesh", "volume", code=3, says="--volume-modes")
         run("modaldeform", "none.h5.t", "o")

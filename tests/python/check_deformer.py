@@ -161,7 +161,7 @@ def check_wrong(basis):
     fails(ValueError, "is a basis, which has no frames", Deformer("basis.h5").frame, 0)
     fails(ValueError, "is a basis itself", Deformer, "basis.h5", "basis.h5")
     assert len(Deformer("basis.h5")) == 0 and list(Deformer("basis.h5").frames()) == []
-    fails(ValueError, "turn/sequence.vtkhdf: modal_type: ", Deformer, "turn/sequence.vtkhdf")
+    fails(ValueError, "turn/sequence.vtkhdf: modal_format: ", Deformer, "turn/sequence.vtkhdf")
     fails(OSError, "absent.h5", Deformer, "absent.h5")
     fails(OSError, "absent.h5", Deformer, "traj.h5", "absent.h5")
     shutil.copy("basis.h5", "other.h5")
@@ -180,7 +180,7 @@ def check_wrong(basis):
         open("cut.h5", "wb").write(whole[:length])
         fails((ValueError, OSError), "", Deformer, "cut.h5")
     with h5py.File("written.h5", "w", libver="latest") as file:
-        file.attrs["modal_type"] = np.bytes_("trajectory")
+        file.attrs["modal_format"] = np.bytes_("trajectory")
         file.flush()
         fails((ValueError, OSError), "", Deformer, "written.h5")
     # numbers that are none

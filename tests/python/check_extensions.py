@@ -50,7 +50,7 @@ def main():
     good("modalsim", "b.h5", "t.h5", "--scene", "scene.json", "--checkpoint", "c.h5", "--checkpoint-every", "5")
     good("modaldeform", "t.h5", "out")
     with h5py.File("s.h5", "w", libver=("earliest", "v108")) as f:
-        f.attrs.update(modal_type="snapshots", modal_version="1.0")
+        f.attrs.update(modal_format="snapshots", modal_format_version="1.0")
         f["displacements"] = np.random.default_rng(1).normal(size=(3, 8, 3)) * [[[1e-3]] * 8] * 3
     kinds = {
         "b.h5": [["modalinfo", "b.h5"], ["modalinfo", "--check", "b.h5"],

@@ -56,7 +56,7 @@ def make_files():
 
 def kind_of(path):
     with h5py.File(path) as file:
-        kind = file.attrs["modal_type"]
+        kind = file.attrs["modal_format"]
         return kind.decode() if isinstance(kind, bytes) else kind
 
 

@@ -103,7 +103,7 @@ with tempfile.TemporaryDirectory() as name:
     with h5py.File(folder / "q.h5", "w", libver=("v108", "v108")) as file:
         with h5py.File(folder / "s.h5") as basis_file:
             content_hash = basis_file.attrs["content_hash"]
-        file.attrs.update(modal_type="trajectory", modal_version="1.0", basis_hash=content_hash, basis_path="s.h5")
+        file.attrs.update(modal_format="trajectory", modal_format_version="1.0", basis_hash=content_hash, basis_path="s.h5")
         file["basis"] = h5py.ExternalLink("s.h5", "/")
         file.update({"times": np.array([0.0, 1.0]), "mode_offsets": np.array([0, 5]), "q": q})
     run("modaldeform", folder / "q.h5", folder / "out", "--normals", "none", "-q")

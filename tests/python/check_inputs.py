@@ -80,7 +80,7 @@ def absences():
         if not h5py.is_hdf5(f"../inputs/{name}"):
             continue
         with h5py.File(f"../inputs/{name}") as file:
-            kind = file.attrs.get("modal_type")
+            kind = file.attrs.get("modal_format")
         readers = [c for c in COMMANDS if c.tool in tools and c.tool not in ("modalinfo", "modalbench") and name in c.reads]
         for path, key in parts_of(f"../inputs/{name}"):
             what = f"{name} without {path}{'@' + key if key else ''}"

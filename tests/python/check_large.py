@@ -52,7 +52,7 @@ def write_basis(path, width, height, r, chunks=None, seed=3, content_hash="7" * 
     rest = np.stack([x.ravel(), y.ravel(), np.sin(x.ravel() * 0.1)], 1) * 0.01
     user = random.permutation(n).astype("i4")
     with h5py.File(path, "w", libver=("v108", "v108")) as f:
-        attributes(f, modal_type="basis", modal_version="2.0", content_hash=content_hash)
+        attributes(f, modal_format="basis", modal_format_version="2.0", content_hash=content_hash)
         shapes = f.create_group("shapes")
         shapes.attrs["count"] = np.int64(1)
         s = shapes.create_group("0000")
@@ -82,7 +82,7 @@ def write_basis(path, width, height, r, chunks=None, seed=3, content_hash="7" * 
 def write_trajectory(path, basis, r, n_frames, bad=None, seed=4, content_hash="7" * 32):
     random = np.random.default_rng(seed)
     with h5py.File(path, "w", libver=("v108", "v108")) as f:
-        f.attrs.update(modal_type="trajectory", modal_version="1.0", basis_path=basis,
+        f.attrs.update(modal_format="trajectory", modal_format_version="1.0", basis_path=basis,
                        basis_hash=content_hash)
         q = random.uniform(-0.01, 0.01, (n_frames, r))
         if bad is not None:

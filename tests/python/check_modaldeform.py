@@ -175,7 +175,7 @@ def long_trajectory(path, basis, n_frames):
     frames[..., 0, 2], frames[..., 2, 0], frames[..., 1, 1] = np.sin(angles), -np.sin(angles), 1
     frames[..., 3] = random.uniform(-1, 1, (n_frames, len(modes), 3))
     with h5py.File(path, "w", libver=("v108", "v108")) as f:
-        f.attrs.update(modal_type="trajectory", modal_version="1.0", basis_path="basis.h5",
+        f.attrs.update(modal_format="trajectory", modal_format_version="1.0", basis_path="basis.h5",
                        basis_hash=content_hash)
         f["times"], f["frames"] = np.arange(n_frames) / 30.0, frames
         f["q"] = random.uniform(-0.02, 0.02, (n_frames, sum(modes)))
@@ -289,7 +289,7 @@ def failures():
     with h5py.File("traj.h5", "r") as f, h5py.File("wrong.h5", "w") as to:
         for name in ("times", "q", "mode_offsets"):
             f.copy(name, to)
-        to.attrs.update(modal_type="trajectory", modal_version="1.0", basis_path="basis.h5",
+        to.attrs.update(modal_format="trajectory", modal_format_version="1.0", basis_path="basis.h5",
                         basis_hash="0" * 32)
     with open("rubbish.h5", "wb") as to:
         to.write(b"rubbish")

@@ -144,11 +144,11 @@ with tempfile.TemporaryDirectory() as folder:
     with h5py.File("foreign.h5", "w") as file:
         file["x"] = 1
     with h5py.File("other.h5", "w") as file:
-        file.attrs["modal_type"] = "texture\x1b[2J"
+        file.attrs["modal_format"] = "texture\x1b[2J"
     with h5py.File("version.h5", "w") as file:
-        file.attrs.update(modal_type="basis", modal_version="4.0")
+        file.attrs.update(modal_format="basis", modal_format_version="4.0")
     for name, message in (("absent.h5", "cannot open"), (".", "a folder without manifest.json"), ("cut.h5", "HDF5 file: truncated, "),
-                          ("foreign.h5", "not a file of modaltools"), ("other.h5", "modal_type: unknown"),
+                          ("foreign.h5", "not a file of modaltools"), ("other.h5", "modal_format: unknown"),
                           ("version.h5", "unsupported version 4.0")):
         for words in ([], ["--check"], ["--json"]):
             got = run(*words, name, code=3)

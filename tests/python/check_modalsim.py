@@ -93,7 +93,7 @@ def write_shape(group, n_vertices, eigenvalues, modal_masses, n_rigid=0):
 def write_basis(path, ranks, objects, n_rigid=0):
     """objects: [(shape, rest frame)]; returns the arrays of each object."""
     with h5py.File(path, "w", libver=("v108", "v108")) as f:
-        f.attrs.update(modal_type="basis", modal_version="2.0",
+        f.attrs.update(modal_format="basis", modal_format_version="2.0",
                        content_hash=hashlib.md5(path.encode()).hexdigest())
         f.create_group("shapes").attrs["count"] = np.int64(len(ranks))
         shapes = [write_shape(f.create_group(f"shapes/{i:04}"), 40,
@@ -224,7 +224,7 @@ close(q, reference(one, [0.0], gravity=(0, 0, -9.81), static=True), 1e-14, "stil
 with h5py.File("one.h5", "r") as f:
     content_hash = f.attrs["content_hash"]
 with h5py.File("record.h5t", "r") as f:
-    assert text_of(f, "modal_type") == "trajectory" and text_of(f, "basis_hash") == content_hash
+    assert text_of(f, "modal_format") == "trajectory" and text_of(f, "basis_hash") == content_hash
     assert text_of(f, "basis_path") == "one.h5" and "shapes" in f["basis"]
     steps = [f[f"provenance/{i:04}"] for i in range(f["provenance"].attrs["count"])]
     assert [text_of(s, "tool") for s in steps] == ["check", "modalsim"]
@@ -243,7 +243,7 @@ for basis, path, wanted in (("one.h5", "deep/er/t.h5t", "../../one.h5"), ("./dee
     works(basis, path, *short)
     with h5py.File(path, "r") as f:
         assert text_of(f, "basis_path") == wanted, (text_of(f, "basis_path"), wanted)
-        assert text_of(f["basis"], "modal_type") == "basis"
+        assert text_of(f["basis"], "modal_format") == "basis"
 
 ring = ["--duration", "1", "--fps", "50", "--initial", "1=1"]
 piped = run("one.h5", "-", *ring)

@@ -111,13 +111,13 @@ def check(tools, source, samples):
     os.mkfifo("pipe.h5")
     fails(OSError, "pipe.h5: not a regular file", Trajectory, "pipe.h5")
     os.remove("pipe.h5")
-    fails(ValueError, "modal_type: not basis, 'trajectory'", Basis, "traj.h5")
+    fails(ValueError, "modal_format: not basis, 'trajectory'", Basis, "traj.h5")
     fails(OSError, "", Basis, "absent.h5")
     fails(ValueError, "shape (3,), not (11,)", basis.deform, [1, 2, 3])
     shutil.copy("basis.h5", "future.h5")
     with h5py.File("future.h5", "r+") as f:
-        f.attrs["modal_version"] = np.bytes_("9.0")
-    fails(ValueError, "modal_version: not of 2, 3, '9.0'", Basis, "future.h5")
+        f.attrs["modal_format_version"] = np.bytes_("9.0")
+    fails(ValueError, "modal_format_version: not of 2, 3, '9.0'", Basis, "future.h5")
     shutil.copy("basis.h5", "other.h5")
     with h5py.File("other.h5", "r+") as f:
         f.attrs["content_hash"] = np.bytes_("0" * 32)

@@ -141,7 +141,7 @@ def poses_of(path):
         poses = np.zeros((len(t["times"]), n, 3, 4))
         poses[:, moving] = t["frames"][:]
         poses[:, [i for i in range(n) if i not in moving]] = t["still_frames"][:]
-        return t.attrs["modal_version"], list(moving), poses
+        return t.attrs["modal_format_version"], list(moving), poses
 
 
 def frames_of_every_format():
@@ -234,7 +234,7 @@ def refuse():
         run("modaldeform", bad[-1], "w", code=3, says=says)
         must(says in run("modalinfo", bad[-1], "--check", code=1).stdout, says, "is not listed")
 
-    refused(lambda f: f.attrs.__setitem__("modal_version", np.bytes_("1.2")), "/mode_offsets: object 1: has no coordinates, which is for version 2.0")
+    refused(lambda f: f.attrs.__setitem__("modal_format_version", np.bytes_("1.2")), "/mode_offsets: object 1: has no coordinates, which is for version 2.0")
     refused(replaced("frame_objects", np.array([2, 1], "i4")), "/frame_objects: row 1: not ascending, or no object, 1")
     refused(replaced("frame_objects", np.array([1, 5], "i4")), "/frame_objects: row 1: not ascending, or no object, 5")
     refused(replaced("frame_objects", np.array([-1, 1], "i4")), "/frame_objects: row 0: not ascending, or no object, -1")

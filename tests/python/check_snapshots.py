@@ -21,7 +21,7 @@ random = np.random.default_rng(11)
 
 def write(path, u, dtype="f8", kind="snapshots", **how):
     with h5py.File(path, "w", libver=("earliest", "v108")) as file:
-        file.attrs.update(modal_type=kind, modal_version="1.0")
+        file.attrs.update(modal_format=kind, modal_format_version="1.0")
         file.create_dataset("displacements", data=u.astype(dtype), **how)
     return path
 
@@ -136,7 +136,7 @@ with tempfile.TemporaryDirectory() as name:
     refuse(3, "no snapshots", "--snapshots", write(file, bad[:0], maxshape=(None, 189, 3), chunks=(1, 189, 3)))
     refuse(3, "/displacements: type must be", "--snapshots", write(file, bad, "i4"))
     refuse(3, "/displacements: shape must be [any, any, 3]", "--snapshots", write(file, bad[..., :2]))
-    refuse(3, "bad.h5: modal_type: this is a trajectory", "--snapshots", write(file, bad, kind="trajectory"))
+    refuse(3, "bad.h5: modal_format: this is a trajectory", "--snapshots", write(file, bad, kind="trajectory"))
     write(file, bad)
     file.write_bytes(file.read_bytes()[:3000])
     refuse(3, "bad.h5", "--snapshots", file)
@@ -177,7 +177,7 @@ with tempfile.TemporaryDirectory() as name:
     peaks = []
     for count in (200, 26000):
         with h5py.File(folder / "long.h5", "w", libver=("earliest", "v108")) as file:
-            file.attrs.update(modal_type="snapshots", modal_version="1.0")
+            file.attrs.update(modal_format="snapshots", modal_format_version="1.0")
             data = file.create_dataset("displacements", (count, 189, 3), "f8")
             for row in range(0, count, 200):
                 data[row:row + 200] = np.tensordot(random.standard_normal((200, 5)), motions, 1)

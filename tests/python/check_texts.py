@@ -86,7 +86,7 @@ def make_inputs():
     with h5py.File("snapshots.h5", "w", libver=("earliest", "v108")) as file:
         with h5py.File("basis.h5") as basis:
             n = len(basis["shapes/0000/volume/nodes"])
-        file.attrs.update(modal_type="snapshots", modal_version="1.0")
+        file.attrs.update(modal_format="snapshots", modal_format_version="1.0")
         file.create_dataset("displacements", data=[[[1e-3 * v, 0, 0] for v in range(n)]])
 
 

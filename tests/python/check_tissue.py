@@ -181,7 +181,7 @@ def check_project():
         gram = np.einsum("ani,bni,n->ab", columns, columns, mass)
         want = np.linalg.solve(gram, np.einsum("ani,fni,n->af", columns, u, mass)).T
         check(np.abs(q - want).max() <= 1e-11 * np.abs(want).max(), np.abs(q - want).max())
-        check(np.array_equal(t["times"][:], s["times"][:]) and t.attrs["modal_version"] == b"1.3")
+        check(np.array_equal(t["times"][:], s["times"][:]) and t.attrs["modal_format_version"] == b"1.3")
         left, errors = u - np.einsum("fa,ani->fni", want, columns), t["projection_errors"][:]
         norm = lambda v: np.sqrt(np.einsum("fni,fni,n->f", v, v, mass))
         rows = np.stack([norm(left), norm(u), np.linalg.norm(left, axis=2).max(axis=1), np.linalg.norm(u, axis=2).max(axis=1)], 1)
@@ -220,7 +220,7 @@ def check_project():
         del f["times"]
     refused("times.h5: /times: missing, which a trajectory needs", 3, "--project", "times.h5")
     with h5py.File("still.h5", "w", libver=("earliest", "v108")) as f:
-        f.attrs.update(modal_type="snapshots", modal_version="1.0")
+        f.attrs.update(modal_format="snapshots", modal_format_version="1.0")
         f["displacements"], f["times"] = np.zeros((2, 160, 3)), [0.0, 1.0]
     refused("still.h5: nothing moves", 3, "--project", "still.h5")
     run(modalpack, *["none.h5" if w == "pb.h5" else "none" if w == "float64" else w for w in basis], "--modes", 4)

@@ -67,7 +67,7 @@ def snapshots(path):
     """All that version 1.1 has, of two tetrahedra."""
     chance = np.random.default_rng(5)
     with h5py.File(path, "w", libver=("earliest", "v108")) as file:
-        file.attrs.update(modal_type=np.bytes_("snapshots"), modal_version=np.bytes_("1.1"))
+        file.attrs.update(modal_format=np.bytes_("snapshots"), modal_format_version=np.bytes_("1.1"))
         file["displacements"] = chance.normal(size=(12, 5, 3))
         file["velocities"] = chance.normal(size=(12, 5, 3)).astype("f4")
         file["times"] = np.arange(12.0)

@@ -228,7 +228,7 @@ def write_inputs(folder):
     with h5py.File("a2.h5") as f:
         u = basis_file.node_modes(f["shapes/0000"]).astype("f8")
     with h5py.File("u.h5", "w", libver=("earliest", "v108")) as f:
-        f.attrs.update(modal_type="snapshots", modal_version="1.0")
+        f.attrs.update(modal_format="snapshots", modal_format_version="1.0")
         f["displacements"] = u
     with open("c.U", "wb") as f:
         f.write(struct.pack("<ii", u.shape[1] * 3, 2) + u.reshape(2, -1).astype("<f8").tobytes())

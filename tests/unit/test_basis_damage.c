@@ -427,15 +427,15 @@ static void test_unreadable(void **state)
     sample_put(path, "v 0 0 0\n", 8);
     refused(path, "not an HDF5 file");
     const damage_case cases[] = {
-        {SET_TEXT, "@modal_type", 0, 0, "trajectory",
-         "modal_type: this is a trajectory, expected a basis", 0},
-        {DELETE_ATTRIBUTE, "@modal_type", 0, 0, NULL, "no attribute modal_type", 0},
-        {SET_INTEGER, "@modal_type", 0, 1, NULL, "/@modal_type: must be text", 0},
-        {SET_TEXT, "@modal_version", 0, 0, "4.0",
-         "modal_version: unsupported version 4.0, this program reads 2.x to 3.x", 0},
-        {SET_TEXT, "@modal_version", 0, 0, "1.0", "modal_version: unsupported version 1.0", 0},
-        {SET_TEXT, "@modal_version", 0, 0, "one", "modal_version: must read MAJOR.MINOR", 0},
-        {SET_TEXT, "@modal_version", 0, 0, "1", "modal_version: must read MAJOR.MINOR", 0}};
+        {SET_TEXT, "@modal_format", 0, 0, "trajectory",
+         "modal_format: this is a trajectory, expected a basis", 0},
+        {DELETE_ATTRIBUTE, "@modal_format", 0, 0, NULL, "no attribute modal_format", 0},
+        {SET_INTEGER, "@modal_format", 0, 1, NULL, "/@modal_format: must be text", 0},
+        {SET_TEXT, "@modal_format_version", 0, 0, "4.0",
+         "modal_format_version: unsupported version 4.0, this program reads 2.x to 3.x", 0},
+        {SET_TEXT, "@modal_format_version", 0, 0, "1.0", "modal_format_version: unsupported version 1.0", 0},
+        {SET_TEXT, "@modal_format_version", 0, 0, "one", "modal_format_version: must read MAJOR.MINOR", 0},
+        {SET_TEXT, "@modal_format_version", 0, 0, "1", "modal_format_version: must read MAJOR.MINOR", 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         path = sample_basis_file("odd.h5", 0);
         sample_damage(path, &cases[i]);

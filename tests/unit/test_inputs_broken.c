@@ -325,8 +325,8 @@ static void test_checkpoint(void **state)
 static void make_snapshots(const char *path)
 {
     hid_t file = create(path);
-    put_text(file, "modal_type", "snapshots");
-    put_text(file, "modal_version", "1.0");
+    put_text(file, "modal_format", "snapshots");
+    put_text(file, "modal_format_version", "1.0");
     put_array(file, "displacements", 3, N_SNAPSHOTS, N_NODES, 3);
     assert_true(H5Fclose(file) >= 0);
 }

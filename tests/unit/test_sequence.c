@@ -342,7 +342,7 @@ static void test_manifest(void **state)
     char *text = read_whole(file_b, &size);
     assert_non_null(strstr(text, "modaldeform caf\xef\xbf\xbd \xc3\xa9\""));
     assert_non_null(strstr(text, "\"bytes\": 123456789012"));
-    assert_true(strstr(text, "\"modal_type\"") < strstr(text, "\"arguments\""));
+    assert_true(strstr(text, "\"modal_format\"") < strstr(text, "\"arguments\""));
     assert_true(strstr(text, "\"arguments\"") < strstr(text, "\"files\""));
     assert_non_null(strstr(text, "\"Normals\""));
     assert_non_null(strstr(text, "\"quality\": \"sound\""));

@@ -417,9 +417,9 @@ static void test_unreadable(void **state)
     modal_basis_free(&basis);
     assert_int_equal(modal_trajectory_read(path, &t, &refusal), MODAL_ERROR_INPUT);
     assert_non_null(
-        strstr(refusal.message, "basis.h5: modal_type: this is a basis, expected a trajectory"));
+        strstr(refusal.message, "basis.h5: modal_format: this is a basis, expected a trajectory"));
     path = write_sample("v2.h5", 0);
-    const damage_case version = {SET_TEXT, "@modal_version", 0, 0, "12.3", "", 0};
+    const damage_case version = {SET_TEXT, "@modal_format_version", 0, 0, "12.3", "", 0};
     sample_damage(path, &version);
     memset(&refusal, 0, sizeof refusal);
     assert_int_equal(modal_trajectory_read(path, &t, &refusal), MODAL_ERROR_INPUT);

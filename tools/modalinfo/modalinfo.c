@@ -173,7 +173,7 @@ static modal_status find_kind(const char *path, const kind **found, modal_error 
     for (size_t i = 0; status == MODAL_OK && i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(type, kinds[i].type) == 0) *found = &kinds[i];
     if (status == MODAL_OK && !*found)
-        status = modal_error_set(err, MODAL_ERROR_INPUT, "%s: modal_type: unknown, \"%.64s\"", path,
+        status = modal_error_set(err, MODAL_ERROR_INPUT, "%s: modal_format: unknown, \"%.64s\"", path,
                                  type);
     modal_free(&type);
     return status;

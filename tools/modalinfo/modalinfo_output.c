@@ -49,13 +49,13 @@ static modal_status read_manifest(const char *path, char folder[PATH_MAX], json_
     MODAL_TRY(modal_file_load(name, &data, &length, err));
     MODAL_TRY(modal_json_open(&source, data, (size_t)length, &root));
     *manifest = json_incref(root.value);
-    const char *type = json_string_value(json_object_get(*manifest, "modal_type"));
-    const char *version = json_string_value(json_object_get(*manifest, "modal_version"));
+    const char *type = json_string_value(json_object_get(*manifest, "modal_format"));
+    const char *version = json_string_value(json_object_get(*manifest, "modal_format_version"));
     if (!type || strcmp(type, "manifest") != 0)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: modal_type: not a manifest, %s", name,
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: modal_format: not a manifest, %s", name,
                    type ? type : "absent");
     if (!version || strncmp(version, "1.", 2) != 0)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: modal_version: unsupported, %s", name,
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: modal_format_version: unsupported, %s", name,
                    version ? version : "absent");
 done:
     modal_free(&data);

@@ -122,7 +122,7 @@ static modal_status read_restart(scene_run *s, modal_simulation *run, modal_erro
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: made on another back end (--backend), %s", path,
                    file.back_end ? file.back_end : "");
     if (file.n_quality != MODAL_QUALITY_NUMBERS || file.state_counts[2] == 2 * c + 6 * n)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: modal_version: unsupported version %s, this program goes on from 2.4", path,
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: modal_format_version: unsupported version %s, this program goes on from 2.4", path,
                    file.state_counts[2] == c ? "2.0" : file.n_quality == 0 ? "2.1" : file.state_counts[2] == 2 * c + 6 * n ? "2.2" : "2.3");
     int fits = file.most_frames == run->n_frames && file.n_coordinates == c &&
                file.n_objects == (s->poses ? n : 0);

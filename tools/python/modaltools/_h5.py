@@ -33,14 +33,14 @@ def _opened(path: Path) -> h5py.File:
 
 
 def open_file(path: Path, kind: str, majors: tuple[int, ...]) -> h5py.File:
-    """ValueError unless it is of this modal_type and of one of these major versions; OSError where it cannot be read."""
+    """ValueError unless it is of this modal_format and of one of these major versions; OSError where it cannot be read."""
     file = _opened(path)
     try:
-        found, version = (text(file.attrs.get(name, "")) for name in ("modal_type", "modal_version"))
+        found, version = (text(file.attrs.get(name, "")) for name in ("modal_format", "modal_format_version"))
         if found != kind:
-            raise ValueError(f"{os.fspath(path)}: modal_type: not {kind}, {found!r}")
+            raise ValueError(f"{os.fspath(path)}: modal_format: not {kind}, {found!r}")
         if version.split(".")[0] not in map(str, majors):
-            raise ValueError(f"{os.fspath(path)}: modal_version: not of {', '.join(map(str, majors))}, {version!r}")
+            raise ValueError(f"{os.fspath(path)}: modal_format_version: not of {', '.join(map(str, majors))}, {version!r}")
     except BaseException:
         file.close()
         raise
@@ -48,9 +48,9 @@ def open_file(path: Path, kind: str, majors: tuple[int, ...]) -> h5py.File:
 
 
 def kind_of(path: Path) -> str:
-    """The file's modal_type, "" where it has none; OSError where it cannot be read."""
+    """The file's modal_format, "" where it has none; OSError where it cannot be read."""
     with _opened(path) as file:
-        return text(file.attrs.get("modal_type", ""))
+        return text(file.attrs.get("modal_format", ""))
 
 
 @contextmanager

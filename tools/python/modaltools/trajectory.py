@@ -168,7 +168,7 @@ class Trajectory:
         folder = os.path.dirname(os.path.abspath(path))
         link = os.path.relpath(os.path.abspath(basis.path), folder)
         with replaced(path, basis.files) as temporary, h5py.File(temporary, "w", libver=("v108", "v108")) as file:
-            for name, value in (("modal_type", "trajectory"), ("modal_version", "2.0" if np.any(np.diff(basis.offsets) == 0) else "1.0" if joules is None else "1.1"),
+            for name, value in (("modal_format", "trajectory"), ("modal_format_version", "2.0" if np.any(np.diff(basis.offsets) == 0) else "1.0" if joules is None else "1.1"),
                                 ("basis_hash", basis.content_hash), ("basis_path", link)):
                 file.attrs.create(name, np.bytes_(os.fsencode(value)))
             file["basis"] = h5py.ExternalLink(link, "/")

@@ -26,9 +26,9 @@ def check(path):
         file = File(path)
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from error
-    kind = file.text("/", "modal_type", optional=True)
+    kind = file.text("/", "modal_format", optional=True)
     if kind not in KINDS:
-        raise Unreadable("/@modal_type: is none of " + ", ".join(KINDS))
+        raise Unreadable("/@modal_format: is none of " + ", ".join(KINDS))
     KINDS[kind](file)
     return kind, file.findings, file.doubts, file.unjudged
 

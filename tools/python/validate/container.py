@@ -277,12 +277,12 @@ class File:
 
     def open_as(self, versions):
         """Type and version of the root and the extensions: (major, minor)."""
-        version = self.text("/", "modal_version")
+        version = self.text("/", "modal_format_version")
         found = version and re.fullmatch(r"(\d+)\.(\d+)", version)
         if not found:
-            raise Unreadable("/@modal_version: is no version")
+            raise Unreadable("/@modal_format_version: is no version")
         if int(found[1]) not in versions:
-            raise Unreadable(f"/@modal_version: unsupported version {version}")
+            raise Unreadable(f"/@modal_format_version: unsupported version {version}")
         self._extensions()
         return int(found[1]), int(found[2])
 

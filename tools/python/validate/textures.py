@@ -37,7 +37,7 @@ def check_class(file, place, thesis):
 
 
 def check_textures(file):
-    if not file.must(file.text("/", "modal_version") == "1.0", "/@modal_version", "is not 1.0"):
+    if not file.must(file.text("/", "modal_format_version") == "1.0", "/@modal_format_version", "is not 1.0"):
         return
     thesis = file.text("/", "layout", among=("classes", "thesis")) == "thesis"
     values = file.array("/materials/values", "f32", (None, 4, 4))
