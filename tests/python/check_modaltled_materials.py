@@ -410,7 +410,7 @@ def check_bad():
     for body, word in bodies:
         err = move("c.msh", {**scene, "contacts": [body]}, {}, code=3)
         check(word in err, body, err)
-    err = move("t.msh", {**scene, "nodal_pressure": True, "model": "stvk"}, {}, code=3)
+    err = move("t.msh", {**scene, "nodal_pressure": True, "law": "stvk"}, {}, code=3)
     check("element 1" in err and "stvk" in err, err)
     err = move("t.msh", {**scene, "nodal_pressure": True, "mean_patches": True}, {}, code=3)
     check("nodal_pressure and mean_patches are both true" in err, err)

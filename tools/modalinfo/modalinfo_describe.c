@@ -386,8 +386,7 @@ modal_status modalinfo_describe_snapshots(const char *path, json_t **info, modal
     const struct {
         const char *name;
         int there;
-    } all[] = {{"velocities", c.velocities}, {"internal_forces", c.forces}, {"energy", c.energy}, {"energy_parts", c.parts},
-             {"probe_velocities", c.probe_velocities}};
+    } all[] = {{"velocities", c.velocities}, {"internal_forces", c.forces}, {"energy", c.energy}, {"energy_parts", c.parts}};
     set_integer(object, "snapshots", c.n_snapshots);
     set_integer(object, "nodes", c.n_nodes);
     set(object, "stored_in", json_string(c.single ? "float32" : "float64"));

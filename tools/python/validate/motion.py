@@ -56,8 +56,7 @@ def check_trajectory(file):
             file.broken(f"/frames[{i}, {k}]", "is no rotation")
     file.array("/energy", "f64", (n_frames, 4), optional=True)
     file.unjudged = True
-    if "modal_quality" in file.extensions:
-        check_quality(file, n_frames, n_objects)
+    check_quality(file, n_frames, n_objects)
     if "modal_models" in file.extensions:
         models = file.array("/models", "u8", (n_objects,))
         file.must(models is None or (models <= 1).all(), "/models", "has a model that is none")
@@ -174,10 +173,9 @@ def check_its_solid(file, n_nodes):
     file.must(law is None or ((law >= 1) & (law <= 3)).all(), "/solid/element_law", "has a law that is none")
     fibres = file.array("/solid/fibres", "f64", (n, 3), optional=True)
     file.must(fibres is None or unit_or_zero(fibres), "/solid/fibres", "are no unit vectors")
-    if "modal_patches" in file.extensions:
-        patches = file.array("/solid/patches", "i32", (n,))
-        file.must(patches is None or ((patches >= -1) & (patches < n)).all(), "/solid/patches", "has a patch that is none")
-        file.must(patches is None or types is None or (types[patches >= 0] == 0).all(), "/solid/patches", "has elements that are no TET4")
+    patches = file.array("/solid/patches", "i32", (n,), optional=True)
+    file.must(patches is None or ((patches >= -1) & (patches < n)).all(), "/solid/patches", "has a patch that is none")
+    file.must(patches is None or types is None or (types[patches >= 0] == 0).all(), "/solid/patches", "has elements that are no TET4")
     count = check_materials(file, "/solid") if file.has("/solid/materials") else None
     if file.has("/solid/materials"):
         index = file.array("/solid/element_material", "i32", (n,))
@@ -198,12 +196,10 @@ def check_snapshots(file):
         if energy is not None:
             left = energy[:, :5] @ [1, 1, 1, -1, -1]
             file.must((abs(energy[:, 5] - left) <= 1e-9 * abs(energy[:, :5]).max(axis=1)).all(), "/energy", "does not balance")
-        if "modal_energy_parts" in file.extensions:
-            parts = file.array("/energy_parts", "f64", (len(u), 2))
-            file.must(energy is not None, "/energy_parts", "there is no /energy")
-            file.must(parts is None or (parts[:, 0] >= 0).all(), "/energy_parts", "hourglass control stores less than nothing")
-        if "modal_quality" in file.extensions:
-            check_quality(file, len(u), None)
+        parts = file.array("/energy_parts", "f64", (len(u), 2), optional=True)
+        file.must(parts is None or energy is not None, "/energy_parts", "there is no /energy")
+        file.must(parts is None or (parts[:, 0] >= 0).all(), "/energy_parts", "hourglass control stores less than nothing")
+        check_quality(file, len(u), None)
         if file.has("/probes"):
             names = file.text("/probes", "names")
             probes = file.array("/probes/displacements", "f64", (len(u), None, 3))
@@ -211,10 +207,7 @@ def check_snapshots(file):
                 file.must(len(names.split("\n") if names else []) == probes.shape[1], "/probes@names", "are not one a probe")
             shape = (len(u), None if probes is None else probes.shape[1], 3)
             file.array("/probes/reactions", "f64", shape)
-            if "modal_probe_velocities" in file.extensions:
-                file.array("/probes/velocities", "f64", shape)
-        else:
-            file.must("modal_probe_velocities" not in file.extensions, "/probes", "are not there, but velocities of them")
+            file.array("/probes/velocities", "f64", shape)
         if file.has("/solid"):
             check_its_solid(file, u.shape[1])
         file.provenance("/provenance", optional=True)
