@@ -174,7 +174,7 @@ def check_its_solid(file, n_nodes):
     fibres = file.array("/solid/fibres", "f64", (n, 3), optional=True)
     file.must(fibres is None or unit_or_zero(fibres), "/solid/fibres", "are no unit vectors")
     patches = file.array("/solid/patches", "i32", (n,), optional=True)
-    file.must(patches is None or ((patches >= -1) & (patches < n)).all(), "/solid/patches", "has a patch that is none")
+    file.must(patches is None or n is None or ((patches >= -1) & (patches < n)).all(), "/solid/patches", "has a patch that is none")
     file.must(patches is None or types is None or (types[patches >= 0] == 0).all(), "/solid/patches", "has elements that are no TET4")
     count = check_materials(file, "/solid") if file.has("/solid/materials") else None
     if file.has("/solid/materials"):
