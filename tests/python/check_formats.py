@@ -151,7 +151,7 @@ def glb():
     """Without a deformer; the stored order; one frame; nothing that moves; times that float32 has not."""
     wanted = Wanted("long.h5", "basis.h5", range(5, 60, 7), "stored")
     base.run("long.h5", "a", "--format", "glb", "--order", "stored", "--frames", "5:60:7")
-    must(check_manifest("a", ["glb"])["back_end"] == "none", "glb: back end")
+    must(check_manifest("a", ["glb"])["backend"] == "none", "glb: back end")
     check_glb("a/sequence.glb", wanted, "stored")
     base.run("still.h5", "a", "--format", "glb", "--force")
     wanted = Wanted("still.h5", "basis.h5", range(7))

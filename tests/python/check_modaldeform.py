@@ -217,7 +217,7 @@ def results():
             compare_tangents("t", frames, kind)
             shutil.rmtree("t")
         with open("a/manifest.json", encoding="utf-8") as text:
-            must(json.load(text)["back_end"] == back_end, "manifest: back_end")
+            must(json.load(text)["backend"] == back_end, "manifest: backend")
         for out in "abcde":
             shutil.rmtree(out)
 

@@ -122,9 +122,8 @@ def sources():
             file.attrs["basis_path"] = np.bytes_(basis.encode())
             del file["basis"]
             file["basis"] = h5py.ExternalLink(basis, "/")
-    for name in ("sequence-1.0", "sequence-1.0-precision", "sequence-1.0-solid"):
-        shutil.copy(f"{frozen}/twig/{name}/sequence.vtkhdf", f"{name}.vtkhdf")
-    for name in ("good", "cells-2.0", "solid-2.0"):
+    sequences = "good", "rounded", "cells", "solid", "solid-cells"
+    for name in sequences:
         shutil.copy(f"{corpus}/sequence/{name}.vtkhdf", f"{name}.vtkhdf")
     shutil.copy(f"{corpus}/checkpoint/good.h5", "checkpoint.h5")
     shutil.copy(f"{corpus}/snapshots/good.h5", "snapshots.h5")
@@ -138,8 +137,7 @@ def sources():
                            *(rewrite("traj.h5", f"traj-{a}.h5", b) for a, b in versions)],
             "snapshots": ["snapshots.h5", "snapshots-all.h5", rewrite("snapshots.h5", "snapshots-earliest.h5", ("earliest", "v108"))],
             "checkpoint": ["checkpoint-2.0.h5", "checkpoint.h5"],
-            "sequence": ["good.vtkhdf", "cells-2.0.vtkhdf", "solid-2.0.vtkhdf", "sequence-1.0.vtkhdf",
-                         "sequence-1.0-precision.vtkhdf", "sequence-1.0-solid.vtkhdf"]}
+            "sequence": [f"{name}.vtkhdf" for name in sequences]}
 
 
 def rewrite(source, target, libver):

@@ -296,8 +296,8 @@ static const damage_case damages[] = {
     {SET_VALUE, "/quality", MODAL_QUALITY_NUMBERS * 3 + 9, 3, NULL, "/quality: frame 3, residual_object: not an object", 0},
     {SET_TEXT, "@quality_columns", 0, 0, "residual", "/@quality_columns: must be ", 0},
     {DELETE_ATTRIBUTE, "@quality_columns", 0, 0, NULL, "/@quality_columns: missing", 0},
-    {DELETE_ATTRIBUTE, "/provenance/0001@back_end", 0, 0, NULL,
-     "/provenance/0001@back_end: missing", 0},
+    {DELETE_ATTRIBUTE, "/provenance/0001@backend", 0, 0, NULL,
+     "/provenance/0001@backend: missing", 0},
     {SET_INTEGER, "/provenance@count", 0, 3, NULL, "/provenance@count: must be 0 to 2", 0},
 };
 

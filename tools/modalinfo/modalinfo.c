@@ -127,7 +127,7 @@ static const kind kinds[KINDS] = {
     [KIND_SNAPSHOTS] = {"snapshots", modalinfo_describe_snapshots, modal_snapshots_check, judge_snapshots},
     [KIND_TEXTURES] = {"textures", modalinfo_describe_textures, modal_textures_check, NULL},
     [KIND_OCTREE] = {"octree", modalinfo_describe_octree, modal_octree_check, NULL},
-    [KIND_SHARES] = {"shares", modalinfo_describe_shares, modalinfo_check_shares, NULL},
+    [KIND_SHARES] = {"shards", modalinfo_describe_shares, modalinfo_check_shares, NULL},
 };
 
 /* Files of the family that are not HDF5: a folder and the manifest in it are an output, a sidecar stands

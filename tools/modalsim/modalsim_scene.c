@@ -255,7 +255,7 @@ static modal_status open_back_end(scene_run *s, int threads, modal_error *err)
     omp_set_num_threads(threads);
     modal_status status = modal_device_open(&s->device, s->r->scene_path ? s->r->back_end : "cpu", err);
     if (status != MODAL_OK) return status;
-    json_object_set_new(s->t->report, "back_end", json_string(s->device.name));
+    json_object_set_new(s->t->report, "backend", json_string(s->device.name));
     json_object_set_new(s->t->report, "device", json_string(s->device.hardware));
     tool_detail(s->t, "back end %s: %s", s->device.name, s->device.hardware);
     return MODAL_OK;
