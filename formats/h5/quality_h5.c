@@ -56,10 +56,8 @@ modal_status modal_quality_read(const modal_h5_in *in, const modal_h5_place *roo
     modal_status status = MODAL_OK;
     int64_t dims[2] = {n_rows, -1}, of[MODAL_QUALITY_NUMBERS];
     double *values = NULL;
-    int used = 0, sound = 0;
+    int sound = 0;
     *rows = NULL;
-    MODAL_TRY(modal_h5_uses_extension(in, root, MODAL_QUALITY_EXTENSION, &used));
-    if (!used) goto done;
     MODAL_TRY(modal_h5_read_array(in, root, "quality", MODAL_H5_F64, 2, dims, MODAL_H5_OPTIONAL, n_rows < 0 ? NULL : &values));
     if (dims[1] < 0) goto done;
     MODAL_TRY(read_columns(in, root, dims[1], of, &sound));

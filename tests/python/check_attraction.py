@@ -21,7 +21,7 @@ def bases():
 def middle(f):
     """Centres [frames, objects, 3] of cubes whose frames are at a corner."""
     corner = np.array([SIDE / 2] * 3)
-    return f["frames"][..., :3] @ corner + f["frames"][..., 3]
+    return f["poses"][..., :3] @ corner + f["poses"][..., 3]
 
 
 def bodies(places, speeds, **more):
@@ -142,7 +142,7 @@ def steps():
     small(np.abs(x[-1, 1] - x[-1, 0] - want).max() / 0.8, 0.05, "a close orbit by chosen steps")
     small(np.abs(x[-1].sum(0) - x[0].sum(0)).max() / 0.8, 1e-6, "its middle")
     again = simulate("cubes2.h5", close, "-j", 2, name="again")
-    assert all(np.array_equal(f[key], again[key]) for key in ("q", "frames", "energy"))
+    assert all(np.array_equal(f[key], again[key]) for key in ("q", "poses", "energy"))
 
 
 def check():

@@ -99,7 +99,7 @@ def check_kept():
         # without them: refused by name, with nothing left
         run("modalsim", "none.h5", "o.h5", "--scene", "spin.json", code=3, says="--volume-modes")
         with h5py.File("float32.h5.t") as old, h5py.File("none.h5.t", "w") as new, h5py.File("none.h5") as basis:
-            for key in ("times", "q", "mode_offsets", "frames"):
+            for key in ("times", "q", "mode_offsets", "poses"):
                 new[key] = old[key][:]
             new.attrs.update(modal_format="trajectory", modal_format_version="1.0", basis_path="none.h5",
                              basis_hash=basis.attrs["content_hash"])

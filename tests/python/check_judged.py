@@ -159,8 +159,8 @@ class Scene:
             for i, (first, end) in enumerate(zip(t["mode_offsets"][:-1], t["mode_offsets"][1:])):
                 x = nodes + np.tensordot(t["q"][:, first:end], modes, 1)
                 shapes.append(x)
-                if "frames" in t:
-                    frame = t["frames"][:, i]
+                if "poses" in t:
+                    frame = t["poses"][:, i]
                     x = np.einsum("fij,fnj->fni", frame[:, :, :3], x) + frame[:, None, :, 3]
                 made.append(x)
             return np.stack([np.concatenate(made, axis=1), np.concatenate(shapes, axis=1)])

@@ -266,8 +266,8 @@ class Scene:
             rest = [x, x + [self.mesh.length, 0, 0]]
             for i, (first, end) in enumerate(zip(t["mode_offsets"][:-1], t["mode_offsets"][1:])):
                 at = x + np.tensordot(t["q"][:, first:end], modes, 1)
-                if "frames" in t:
-                    frame = t["frames"][:, i]
+                if "poses" in t:
+                    frame = t["poses"][:, i]
                     at = np.einsum("fij,fnj->fni", frame[:, :, :3], at) + frame[:, None, :, 3]
                 parts.append((at - rest[i]).reshape(len(at), -1))
             return np.concatenate(parts, axis=1)

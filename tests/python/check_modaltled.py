@@ -204,7 +204,7 @@ def check_alpha():
         json.dump({"duration": t, "fps": 0.5, "step": 0.01, **push, **damping, "objects": [{"object": 0, "motion": "free", "initial": [1e-5, 0, 0, 0]}]}, f)
     run(modalsim, "a.h5", "at.h5", "-f", "--scene", "a.json")
     with h5py.File("at.h5") as f:
-        there = (f["frames"][-1, 0, 0, 3] - f["frames"][0, 0, 0, 3]) / want
+        there = (f["poses"][-1, 0, 0, 3] - f["poses"][0, 0, 0, 3]) / want
     print("  free body under alpha %g: %.6f and, in modalsim, %.6f of the closed form" % (a, here, there))
     check(abs(here - 1) < 2e-3 and abs(there - 1) < 1e-3, here, there)
 

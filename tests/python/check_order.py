@@ -63,7 +63,7 @@ def loads():
 def ends(basis, scene, h, **more):
     """q and frames at the end, and the size of the motion."""
     f = simulate(basis, dict(scene, step=h, **more))
-    numbers = [np.hstack([f["q"][i], f["frames"][i].ravel() if "frames" in f else []]) for i in (0, -1)]
+    numbers = [np.hstack([f["q"][i], f["poses"][i].ravel() if "poses" in f else []]) for i in (0, -1)]
     return numbers[1], max(np.abs(numbers[1] - numbers[0]).max(), np.abs(numbers[1][:4]).max())
 
 

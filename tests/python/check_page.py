@@ -42,7 +42,7 @@ def make_inputs(folder):
     run("modalsim", basis, motion, "--duration", 0.01, "--fps", 2000, "--initial", "0=3e-3", "--initial", "3=2e-3",
         "--quiet")
     with h5py.File(motion, "r+") as f:  # one that was not measured
-        del f["quality"], f.attrs["extensions_used"], f.attrs["quality_columns"]
+        del f["quality"], f.attrs["quality_columns"]
     # the same with a frame that turns and travels
     shutil.copy(motion, moving)
     with h5py.File(moving, "r+") as f:
@@ -53,12 +53,12 @@ def make_inputs(folder):
         T[:, 0, 1, 0], T[:, 0, 0, 1] = np.sin(angle), -np.sin(angle)
         T[:, 0, 2, 2] = 1
         T[:, 0, 0, 3] = np.linspace(0, 0.05, n)
-        f["frames"] = T
+        f["poses"] = T
         # frames 0 to 4 sound, 5 to 9 doubtful for two reasons, 10 alone wrong, the rest not judged
         rows = np.full((n, 4), np.nan)
         rows[:11, 0], rows[:11, 3] = 0.01, 0
         rows[5:11, 0], rows[7, 1], rows[7, 2], rows[10, 0] = 0.3, 0.5, 0, 2.0
-        f.attrs.update(extensions_used="modal_quality", quality_columns="residual least_jacobian least_jacobian_object not_judged")
+        f.attrs.update(quality_columns="residual least_jacobian least_jacobian_object not_judged")
         f["quality"] = rows
     return basis, motion, moving
 
@@ -101,7 +101,7 @@ def expected(basis, motion):
         world, moved = [], []
         for i, rest_frame in enumerate(b["objects/rest_frame"][:]): # all of shape 0
             u = np.einsum("vmk,fm->fvk", U, m["q"][:, i * U.shape[1]:(i + 1) * U.shape[1]])
-            T = m["frames"][:, i] if "frames" in m else np.broadcast_to(rest_frame, (len(u), 3, 4))
+            T = m["poses"][:, i] if "poses" in m else np.broadcast_to(rest_frame, (len(u), 3, 4))
             R = T[:, :, :3]
             world.append(np.einsum("fij,fvj->fvi", R, X + u) + T[:, None, :, 3])
             moved.append(np.einsum("fij,fvj->fvi", R, u))
@@ -160,14 +160,14 @@ def check_data(folder, basis, motion, moving):
                 check((data.planes(n, "<f8") == m["times"][:]).all(), "times")
                 q = data.planes(n * U.shape[1], "<f4").reshape(-1, n).T
                 check((q == m["q"][:].astype("f4")).all(), "q")
-                check(data.header["moving_frames"] == ("frames" in m), "moving_frames")
+                check(data.header["moving_poses"] == ("poses" in m), "moving_poses")
                 if source_file == moving:
                     check_quality(data.header["quality"], n)
                 else:
                     check([p["verdict"] for p in data.header["quality"]] == ["not judged"], data.header["quality"])
-                if "frames" in m:
+                if "poses" in m:
                     T = data.planes(12 * n, "<f4").reshape(12, n).T
-                    check((T == m["frames"][:].reshape(n, 12).astype("f4")).all(), "frames")
+                    check((T == m["poses"][:].reshape(n, 12).astype("f4")).all(), "frames")
         check(data.at == len(data.bytes), "bytes left over")
     again = f"{folder}/again.html"
     run("modalview", basis, again, "--quiet", "--title", EVIL)

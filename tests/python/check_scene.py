@@ -185,7 +185,7 @@ def frames():
     assert np.ptp(e[:, 0]) > 10 and np.ptp(e[:, 3]) > 10 and e[-1, 2] > 1, e
     small(np.ptp(e[:, :3].sum(1) - e[:, 3]) / e[:, 0].max(), 1e-11, "energy rule on a turning shaft: balance")
     newmark = simulate("bar6.h5", dict(turning, integrator="newmark"))
-    assert f["frames"].tobytes() == newmark["frames"].tobytes()
+    assert f["poses"].tobytes() == newmark["poses"].tobytes()
     turning.update(duration=0.3, fps=10, objects=[{"object": 0, "motion": {"keys": keys}}])
     ends = [simulate("bar6.h5", dict(turning, step=h))["q"][2] for h in (0.002, 0.001, 0.0001)]
     other = simulate("bar6.h5", dict(turning, step=0.0001, integrator="newmark"))["q"][2]
@@ -239,7 +239,7 @@ def frames():
         assert ("warning: free.h5: object 0 is a free body and only deforms" in said) == warned, said
     # without forces: at rest, for ever
     f = simulate("free.h5", {"duration": 1, "fps": 10, "model": "stvk", "objects": [{"object": 0, "motion": "free"}]})
-    assert np.all(f["q"] == 0) and np.ptp(f["frames"], axis=0).max() == 0
+    assert np.all(f["q"] == 0) and np.ptp(f["poses"], axis=0).max() == 0
 
 
 def chain():
@@ -255,7 +255,7 @@ def chain():
         if name == "long":
             return (whole.nodes + np.tensordot(f["q"][i], whole.modes, 1))[-1]
         x = half.nodes[-1] + np.tensordot(f["q"][i][20:], half.modes, 1)[-1]
-        return f["frames"][i, 1][:, :3] @ x + f["frames"][i, 1][:, 3]
+        return f["poses"][i, 1][:, :3] @ x + f["poses"][i, 1][:, 3]
 
     motion, first = {}, {}
     for name in ("long", "chain"):
@@ -277,7 +277,7 @@ def chain():
     place("three", [(0, -1, 0, 0, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0, 0, 0), (0, 1, 2, 0, 0, 0, 0, 0)], "short.h5")
     hang = {"duration": 0.2, "fps": 10, "step": 0.01, "model": "stvk", "gravity": [0, 0, -20], "static": True}
     f = simulate("three.h5", hang)
-    assert f["frames"][0, 2, 2, 3] < -0.8, f["frames"][0]
+    assert f["poses"][0, 2, 2, 3] < -0.8, f["poses"][0]
     small(np.ptp(f["q"], axis=0).max() / np.abs(f["q"]).max(), 1e-6, "equilibrium of three bars, moved")
     said = simulate("three.h5", dict(hang, newton={"halvings": 0}), code=5)
     assert "t = 0 s: its parent's interface is turned inside out on the way to equilibrium, at 1 of the loads" in said, said
@@ -300,7 +300,7 @@ def chain():
             total, sum_ = 0, 0
             for o, s in enumerate(solids):
                 x = s.nodes + np.tensordot(f["q"][i][offsets[o]:offsets[o + 1]], s.modes, 1)
-                x = x @ f["frames"][i, o][:, :3].T + f["frames"][i, o][:, 3]
+                x = x @ f["poses"][i, o][:, :3].T + f["poses"][i, o][:, 3]
                 sum_, total = sum_ + (s.m @ x).sum(0), total + s.m.sum()
             centre.append(sum_ / total)
         centre, h = np.array(centre), f["times"][1]
@@ -360,8 +360,8 @@ def ground():
         for loads in (axes, [{"file": "record.csv"}]):
             got = simulate(basis, dict(common, **more, base_accelerations=loads))
             small(np.abs(got["q"] - wanted["q"]).max() / np.abs(wanted["q"]).max(), 1e-9, f"moving ground, {name}")
-            if "frames" in got:
-                off = wanted["frames"] - got["frames"]
+            if "poses" in got:
+                off = wanted["poses"] - got["poses"]
                 off[..., 3] -= way(got["times"])[:, None]
                 small(np.abs(off).max(), 1e-9, f"moving ground, {name}: frames")
     # and as the flags have it, from the equilibrium under the first sample
@@ -469,7 +469,7 @@ def manners():
     wrapped = [[*k[:6], (k[6] + np.pi) % (2 * np.pi) - np.pi] for k in turns]
     a, b = (simulate("pair.h5", dict(good, duration=8, fps=5, step=0.1, gravity=[0, 0, 0], wind={"velocity": [0, 0, 0]},
                                      objects=[{"object": 0, "motion": {"keys": k}}])) for k in (turns, wrapped))
-    small(np.abs(a["frames"] - b["frames"]).max(), 1e-12, "keys in the next turn")
+    small(np.abs(a["poses"] - b["poses"]).max(), 1e-12, "keys in the next turn")
     os.remove("run.h5")
     for text, words in (("", "run.json: empty file"), ("{", "run.json:1: "), ('{"duration": 1, "duration": 2}', "duplicate"), ("[]", "not an object")):
         open("run.json", "w").write(text)
@@ -508,7 +508,7 @@ def manners():
         assert subprocess.run([str(run.folder / "modalsim"), "pair.h5", "-", "--scene", "run.json", "--keep-partial"],
                               stdout=file, stderr=subprocess.DEVNULL, check=False).returncode == 5
     with h5py.File("run.h5") as f, h5py.File("piped.h5") as g:
-        assert all(f[name][:].tobytes() == g[name][:].tobytes() for name in ("times", "q", "frames", "energy"))
+        assert all(f[name][:].tobytes() == g[name][:].tobytes() for name in ("times", "q", "poses", "energy"))
 
     # the kinds of failure: an interface that is turned inside out, values that overflow, Newton's method
     bend = {"duration": 0.1, "fps": 100, "objects": [{"object": 0, "initial": [0, 0, 30, 0, 0]}]}

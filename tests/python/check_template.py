@@ -33,7 +33,7 @@ def template_of(basis, moves=False):
         force = scene["forces"][0]
         nearest = users[np.argmin(np.linalg.norm(x - force["point"], axis=1))]
         size = np.linalg.norm(np.ptp(x, axis=0))
-        assert len(t["times"]) in (160, 161) and ("frames" in t) == moves
+        assert len(t["times"]) in (160, 161) and ("poses" in t) == moves
     assert report["vertices_taken"][0]["vertex"] == nearest and report["vertices_taken"][0]["distance_m"] < 1e-6
     assert f"forces[0]: vertex {nearest} of object 0, " in got.stderr, got.stderr
     assert len(scene["comment"]) >= 3 and scene["forces"][0]["comment"] and scene["objects"][0]["comment"]

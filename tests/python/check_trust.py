@@ -300,7 +300,7 @@ def drift():
             with h5py.File("run.h5") as f:
                 own = got["quality"][:, f.attrs["quality_columns"].decode().split().index("step_drift")].max()
         x = [solid.nodes + np.tensordot(got["q"][:, 48 * i:48 * i + 48], solid.modes, 1) for i in range(2)]
-        tracks.append(np.concatenate([np.einsum("fij,fnj->fni", got["frames"][:, i, :, :3], x[i]) + got["frames"][:, i, None, :, 3]
+        tracks.append(np.concatenate([np.einsum("fij,fnj->fni", got["poses"][:, i, :, :3], x[i]) + got["poses"][:, i, None, :, 3]
                                       for i in range(2)], axis=1))
     size = lambda x: np.sqrt((x ** 2).sum(axis=2).mean(axis=1)).max()
     off = size(tracks[0] - tracks[1]) / size(tracks[1] - tracks[1][0])

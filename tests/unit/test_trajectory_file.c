@@ -212,7 +212,7 @@ static void test_writer_refuses(void **state)
                               "/@basis_hash: must be 32",
                               "missing",
                               "/@basis_path: empty",
-                              "/frames: frame 3, object 1: not orthonormal",
+                              "/poses: frame 3, object 1: not orthonormal",
                               "/mode_offsets: ",
                               "/quality: frame 2, strain: infinite, inf"};
     for (int i = 0; i < 8; i++) {
@@ -284,10 +284,10 @@ static const damage_case damages[] = {
     {ELSEWHERE, "/q", 0, 0, NULL, "/q: stored in another file", 0},
     {SOFT_LINK, "/q", 0, 0, NULL, "/q: a soft or external link", 0},
     {HUGE_CHUNKED, "/times", 0, 0, NULL, "/times: 8796093022208 bytes claimed, 0 stored", 0},
-    {SHORTEN, "/frames", 0, 0, NULL, "/frames: shape must be [7, 3, 3, 4], is [6, 3, 3, 4]", 0},
-    {SET_VALUE, "/frames", 12 * 7 + 4, 3, NULL, "/frames: frame 2, object 1: not orthonormal", 0},
-    {SET_VALUE, "/frames", 12 * 7 + 10, -1, NULL, "/frames: frame 2, object 1: a reflection", 0},
-    {SET_VALUE, "/frames", 12 * 7 + 11, NAN, NULL, "/frames: frame 2, object 1: not finite, nan",
+    {SHORTEN, "/poses", 0, 0, NULL, "/poses: shape must be [7, 3, 3, 4], is [6, 3, 3, 4]", 0},
+    {SET_VALUE, "/poses", 12 * 7 + 4, 3, NULL, "/poses: frame 2, object 1: not orthonormal", 0},
+    {SET_VALUE, "/poses", 12 * 7 + 10, -1, NULL, "/poses: frame 2, object 1: a reflection", 0},
+    {SET_VALUE, "/poses", 12 * 7 + 11, NAN, NULL, "/poses: frame 2, object 1: not finite, nan",
      0},
     {SHORTEN, "/quality", 0, 0, NULL, "/quality: shape must be [7, any], is [6, ", 0},
     {RETYPE, "/quality", 0, 0, NULL, "/quality: type must be", 0},

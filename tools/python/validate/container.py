@@ -18,8 +18,7 @@ FILTERS = {h5z.FILTER_DEFLATE: "deflate", h5z.FILTER_SHUFFLE: "shuffle", h5z.FIL
            h5z.FILTER_SCALEOFFSET: "scaleoffset"}
 MOST_FILTERS, MOST_CLAIMED, MOST_USER_BLOCK = 8, 1100, 1 << 20
 SCALEOFFSET_HEAD = 21  # bytes: the number of bits, the least value and room
-KNOWN_EXTENSIONS = frozenset({"modal_carried_basis", "modal_energy_parts", "modal_models", "modal_patches", "modal_probe_velocities",
-                              "modal_quality", "modal_velocities"})
+KNOWN_EXTENSIONS = frozenset({"modal_energy_parts", "modal_patches", "modal_probe_velocities"})
 NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 HASH = re.compile(r"[0-9a-f]{32}")
 
