@@ -132,7 +132,7 @@ def check_older():
     frozen = SOURCE / "tests/files/frozen"
     shutil.copy(frozen / "basis-2.0.h5", "basis.h5")
     shutil.copy(frozen / "traj-1.0.h5", "traj.h5")
-    assert run("modalinfo", "--check", "basis.h5").stdout == "basis.h5: a sound basis\n"
+    assert run("modalinfo", "--check", "basis.h5").stdout == "basis.h5: valid basis\n"
     assert "yes" in run("modalinfo", "traj.h5").stdout.split("is the right one")[1].split("\n")[0]
     for mesh in ("surface", "volume"):
         run("modaldeform", "traj.h5", mesh, "--output-mesh", mesh)

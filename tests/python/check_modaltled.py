@@ -93,7 +93,7 @@ def check_oscillator():
                        "forces": [{"nodes": "high", "force": [0, 0, 1e-9 * stiffness]}]},
              "--arithmetic", "float64", "--fixed", "low", "--fixed", "high@xy")
         u = result("displacements")[0, -1, 2]
-        check(("the motion is doubtful: energy_balance" in said) == (parts == 4), "steps that are too coarse are warned of", parts, said)
+        check(("the motion is suspect: energy_balance" in said) == (parts == 4), "steps that are too coarse are warned of", parts, said)
         errors.append(abs(u - 1e-9))  # cos = 0 after five quarters
     check(3.8 < errors[1] / errors[2] < 4.2 and errors[2] < 3e-3 * 1e-9, errors)
 

@@ -242,7 +242,7 @@ def refuse():
     refused(replaced("static_poses", np.zeros((2, 3, 4))), "/static_poses: shape must be [3, 3, 4]")
     refused(lambda f: f.__delitem__("static_poses"), "/static_poses: missing")
     refused(replaced("mode_offsets", np.array([0, 5, 5, 4, 5, 5])), "/mode_offsets")
-    must("a sound" not in validate(*bad, code=1), "the validator takes one of these")
+    must(": valid " not in validate(*bad, code=1), "the validator takes one of these")
 
 
 with tempfile.TemporaryDirectory() as folder:

@@ -40,7 +40,7 @@ def same_quality(a, b, what, newton):
         seen.append(name)
         if name == "newton_residual":
             small([x.max(), y.max()], newton, f"{what}: {name}")
-        elif name == "halvings" or name.endswith(("_object", "_element")):
+        elif name == "step_reductions" or name.endswith(("_object", "_element")):
             assert np.array_equal(x, y), (what, name, x[x != y], y[x != y])
         else:
             small(np.abs(x - y).max() / max(1e-2, np.abs(x).max()), 1e-8, f"{what}: {name}")
@@ -503,7 +503,7 @@ def manners():
         done = len(f["times"])
         assert 5 <= done < 12 and f["q"].shape[0] == done == len(f["energy"]), done
     said = run("modalinfo", "--check", "run.h5").stdout # such a force asks for more modes than there are
-    assert said.endswith("a doubtful trajectory\n") and "load_left_out" in said, said
+    assert said.endswith("valid trajectory, rating suspect\n") and "load_truncation" in said, said
     with open("piped.h5", "wb") as file:
         assert subprocess.run([str(run.folder / "modalsim"), "pair.h5", "-", "--scene", "run.json", "--keep-partial"],
                               stdout=file, stderr=subprocess.DEVNULL, check=False).returncode == 5
@@ -654,7 +654,7 @@ def cuda(other="cuda"):
         for key in a.keys() - {"quality"}:
             small(np.abs(a[key] - b[key]).max() / np.abs(a[key]).max(), 1e-9, f"{name}: {key}")
         seen |= set(same_quality(a["quality"], b["quality"], name, 1e-10))
-    assert seen >= {"energy_balance", "step_error", "step_drift", "halvings", "newton_residual", "least_jacobian", "residual", "load_left_out",
+    assert seen >= {"energy_balance", "step_error", "phase_error", "step_reductions", "newton_residual", "min_jacobian", "force_truncation", "load_truncation",
                     "rotation", "strain"}, seen
 
 

@@ -20,7 +20,7 @@ def template_of(basis, moves=False):
     got = run("modalsim", basis, "s.h5", "--scene", "s.json", "--force", "--report", "r.json")
     scene, report = json.loads(text), json.load(open("r.json"))
     # so few columns cannot make all of what a force at one point does, which is said
-    others = [w for w in report["warnings"] if not w.startswith(("the motion is doubtful: residual ", "the motion is doubtful: load_left_out "))]
+    others = [w for w in report["warnings"] if not w.startswith(("the motion is suspect: force_truncation ", "the motion is suspect: load_truncation "))]
     assert others == [], (basis, others)
     with h5py.File("s.h5") as t, h5py.File(basis) as b:
         shape = b["shapes/0000"]

@@ -304,7 +304,7 @@ static void report_run(scene_run *s, const modal_simulation *run, modal_status r
         tool_note(s->t, "energies balance within %.2g %% of the work done%s", 100 * run->balance, done);
     }
     if (isfinite(run->least_jacobian.value))
-        json_object_set_new(s->t->report, "least_jacobian", json_real(run->least_jacobian.value));
+        json_object_set_new(s->t->report, "min_jacobian", json_real(run->least_jacobian.value));
     if (ran == MODAL_OK && run->least_jacobian.value < MODAL_JACOBIAN_SOFT) warn_soft(s, run);
     tool_detail(s->t, "%lld steps, %lld iterations, %lld halvings, %.3g ms a step", (long long)run->steps,
                 (long long)run->iterations, (long long)run->halvings,

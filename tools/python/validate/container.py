@@ -72,7 +72,7 @@ class File:
             self.root = self.h5["/"]
         except DAMAGE as error:
             raise Unreadable(f"HDF5: {error}") from error
-        self.arrays, self.extensions, self.doubts, self.unjudged = {}, [], [], False
+        self.arrays, self.extensions, self.doubts, self.unjudged = {}, [], [], None
 
     def broken(self, place, what):
         self.findings.append((place, what))

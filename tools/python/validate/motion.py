@@ -73,30 +73,31 @@ def check_trajectory(file):
         check_its_basis(file, name, basis_hash, offsets)
 
 
-# Past which a measure makes a motion doubtful, and wrong (formats/trajectory.md).
-LIMITS = {"energy_balance": (0.05, 0.5), "step_error": (0.05, 0.25), "step_drift": (0.1, np.inf),
+# Past which a measure makes a motion suspect, and invalid (formats/trajectory.md).
+LIMITS = {"energy_balance": (0.05, 0.5), "step_error": (0.05, 0.25), "phase_error": (0.1, np.inf),
           "newton_residual": (1e-4, 1e-1),
-          "least_jacobian": (0.6, 0), "residual": (0.1, 1),
-          "load_left_out": (0.025, np.inf), "rotation": (10, 90), "strain": (0.05, 1), "projected": (0.05, 0.5),
+          "min_jacobian": (0.6, 0), "force_truncation": (0.1, 1),
+          "load_truncation": (0.025, np.inf), "rotation": (10, 90), "strain": (0.05, 1), "projected": (0.05, 0.5),
           "projected_node": (0.05, 0.5), "min_volume_ratio": (0.4, 0.05), "max_volume_ratio": (3, np.inf), "bad_elements": (0.2, np.inf),
           "hourglass": (0.1, np.inf), "locking": (0.1, np.inf), "added_kinetic": (0.03, 0.5), "penetration": (0.05, 0.3)}
-LOW = {"least_jacobian", "min_volume_ratio"}  # the small values are the bad ones, and may be negative
-COUNTED = {f"{name}_object" for name in ("least_jacobian", "residual", "load_left_out", "rotation", "strain", "projected")} | \
-    {f"{name}_element" for name in ("least_jacobian", "min_volume_ratio", "max_volume_ratio")} | {"not_judged"}
+LOW = {"min_jacobian", "min_volume_ratio"}  # the small values are the bad ones, and may be negative
+COUNTED = {f"{name}_object" for name in ("min_jacobian", "force_truncation", "load_truncation", "rotation", "strain", "projected")} | \
+    {f"{name}_element" for name in ("min_jacobian", "min_volume_ratio", "max_volume_ratio")} | {"not_judged"}
 
 
 def check_quality(file, n_frames, n_objects):
-    """formats/modal_quality.md, and the verdict: not judged unless every frame says that nothing is missing."""
+    """formats/modal_quality.md, and the rating: not judged unless every frame says that nothing is missing."""
     values = file.array("/quality", "f64", (n_frames, None), optional=True, finite=False)
     if not file.has("/quality"):
         return
+    file.unjudged = True
     text = file.text("/", "quality_columns")
     if values is None or text is None:
         return
     names = text.split(" ")
     if not file.must(len(names) == values.shape[1] and all(names), "/@quality_columns", f"are not {values.shape[1]} names"):
         return
-    known = [name for name in names if name in LIMITS or name in COUNTED or name in ("halvings", "added_mass")]
+    known = [name for name in names if name in LIMITS or name in COUNTED or name in ("step_reductions", "added_mass")]
     if not file.must(len(set(known)) == len(known), "/@quality_columns", "has a name twice"):
         return
     for name in known:
@@ -115,7 +116,7 @@ def check_quality(file, n_frames, n_objects):
             doubtful, wrong = LIMITS[name]
             worst = column.min() if name in LOW else column.max()
             past = (worst < doubtful, worst <= wrong) if name in LOW else (worst > doubtful, worst > wrong)
-            file.must(not past[1], "/quality", f"wrong: {name} is {worst:.3g}")
+            file.must(not past[1], "/quality", f"invalid: {name} is {worst:.3g}")
             if past[0]:
                 file.doubts.append(f"{name} is {worst:.3g}")
 
