@@ -65,7 +65,7 @@ def check_scenes():
         assert abs(displacements("b.h5", scaled, 6)[0].max() - 0.035) < 1e-8, name
         assert np.abs(scaled - factor * plain).max() < 1e-9 * np.abs(scaled).max(), name
     for more, why in (({"model": "stvk"}, "stvk"), ({"wind": {"velocity": [1, 0, 0]}}, "wind"),
-                      ({"objects": [{"object": 0, "motion": {"spin": {"axis": [0, 0, 1], "rate": 1}}}]}, "moves as a whole")):
+                      ({"objects": [{"object": 0, "pose_motion": {"spin": {"axis": [0, 0, 1], "rate": 1}}}]}, "moves as a whole")):
         scene(gravity=[0, 0, -9.81], **more)
         refused("--amplitude: is for linear motion: scene.json: ", "b.h5", "no.h5", "--scene", "scene.json", "--amplitude", "5%")
         assert why in run("modalsim", "b.h5", "no.h5", "--scene", "scene.json", "--amplitude", "5%", code=2).stderr

@@ -25,7 +25,7 @@ def middle(f):
 
 
 def bodies(places, speeds, **more):
-    return [{"object": i, "motion": "free", "velocity": list(map(float, v)), "frame": {"position": list(map(float, np.array(x) - SIDE / 2))},
+    return [{"object": i, "pose_motion": "free", "velocity": list(map(float, v)), "pose": {"position": list(map(float, np.array(x) - SIDE / 2))},
              **{key: value[i] for key, value in more.items()}} for i, (x, v) in enumerate(zip(places, speeds))]
 
 
@@ -119,12 +119,12 @@ def charges():
 
 
 def refused():
-    one = [{"object": 0, "motion": "fixed"}]
+    one = [{"object": 0, "pose_motion": "fixed"}]
     base = {"duration": 1, "fps": 1}
     for objects, more, message in (
             (one, {"attraction": {"strength": 1}}, "attraction: no object is free"),
-            ([{"object": 0, "motion": "free", "charge": 1}], {}, "charge: the scene has no \"attraction\""),
-            ([{"object": 0, "motion": "fixed", "charge": 1}, {"object": 1, "motion": "free"}], {"attraction": {"strength": 1}},
+            ([{"object": 0, "pose_motion": "free", "charge": 1}], {}, "charge: the scene has no \"attraction\""),
+            ([{"object": 0, "pose_motion": "fixed", "charge": 1}, {"object": 1, "pose_motion": "free"}], {"attraction": {"strength": 1}},
              "charge: the object is not free"),
             (one, {"attraction": {}}, "/attraction"), (one, {"attraction": {"strength": 1, "softening": -1}}, "/attraction/softening")):
         said = simulate("cubes2.h5", {**base, "objects": objects, **more}, code=3)

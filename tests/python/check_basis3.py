@@ -69,7 +69,7 @@ def check_kept():
     write_brick()
     pathlib.Path("spin.json").write_text(json.dumps(
         {"duration": 0.2, "fps": 50, "step": 0.001, "gravity": [0, 0, -9.81],
-         "objects": [{"object": 0, "motion": {"spin": {"axis": [0, 1, 0.3], "rate": 20}}}]}), encoding="utf-8")
+         "objects": [{"object": 0, "pose_motion": {"spin": {"axis": [0, 1, 0.3], "rate": 20}}}]}), encoding="utf-8")
     for surface in ([], ["--surface", "sheet.obj"]):
         for kept in ("float32", "float64", "none"):
             run("modalpack", "brick.msh", f"{kept}.h5", "--young", "1e6", "--poisson", "0.3", "--density", "1000", "-f",

@@ -139,7 +139,7 @@ class Scene:
         scene = {"duration": self.periods * self.period, "fps": 1 / interval, "model": model, "step": step,
                  **({"damping": self.damping} if self.damping else {}), **loads}
         if self.motion == "free":
-            scene["objects"] = [{"object": 0, "motion": "free"}]
+            scene["objects"] = [{"object": 0, "pose_motion": "free"}]
         if tolerance:
             scene["tolerance"] = tolerance
         (self.folder / f"{name}.json").write_text(json.dumps(scene), encoding="utf-8")

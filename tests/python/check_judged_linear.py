@@ -162,7 +162,7 @@ class Scene:
         return {"beta": self.ratio * self.period / np.pi} if self.motion == "attached" else {"ratio": self.ratio}
 
     def scene(self, forces):
-        objects = [{"object": 0, "motion": "free"}] if self.motion == "free" else []
+        objects = [{"object": 0, "pose_motion": "free"}] if self.motion == "free" else []
         return {"duration": self.n_frames / self.fps, "fps": self.fps, "model": "linear", "damping": self.damping(), "forces": forces,
                 **({"objects": objects} if objects else {})}
 

@@ -201,7 +201,7 @@ def check_alpha():
     here = result("displacements")[-1, :, 0].mean() / want * t / result("times")[-1]
     run(modalpack, "a.msh", "a.h5", "-f", "--modes", 4, *MATERIAL)
     with open("a.json", "w") as f:
-        json.dump({"duration": t, "fps": 0.5, "step": 0.01, **push, **damping, "objects": [{"object": 0, "motion": "free", "initial": [1e-5, 0, 0, 0]}]}, f)
+        json.dump({"duration": t, "fps": 0.5, "step": 0.01, **push, **damping, "objects": [{"object": 0, "pose_motion": "free", "initial": [1e-5, 0, 0, 0]}]}, f)
     run(modalsim, "a.h5", "at.h5", "-f", "--scene", "a.json")
     with h5py.File("at.h5") as f:
         there = (f["poses"][-1, 0, 0, 3] - f["poses"][0, 0, 0, 3]) / want

@@ -70,8 +70,8 @@ def check_quality(parts, n):
     check(parts[0]["reason"] == "" and "does not say what was measured" in parts[3]["reason"], parts)
     lines = parts[1]["reason"].split("\n")
     check(len(lines) == 2 and lines[0].startswith("min_jacobian 0.5 in frame 7 (0.0035 s), object 0; the limit is "), lines)
-    check(lines[1].startswith("residual 0.3 in frame 5 "), lines)
-    check(parts[2]["reason"].startswith("residual 2 in frame 10 (0.005 s); the limit is "), parts)
+    check(lines[1].startswith("force_truncation 0.3 in frame 5 "), lines)
+    check(parts[2]["reason"].startswith("force_truncation 2 in frame 10 (0.005 s); the limit is "), parts)
 
 
 def make_pair(basis, motion, folder):

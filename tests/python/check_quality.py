@@ -283,7 +283,7 @@ def check_natural_modes():
         json.dump({**scene, "model": "linear"}, file)
     assert "natural modes" not in run(*words).stderr
     with open("scene.json", "w", encoding="utf-8") as file:
-        json.dump({**scene, "impulses": [], "duration": 0.05, "objects": [{"object": 0, "motion": {"spin": {"axis": [1, 0, 0], "rate": 1}}}]}, file)
+        json.dump({**scene, "impulses": [], "duration": 0.05, "objects": [{"object": 0, "pose_motion": {"spin": {"axis": [1, 0, 0], "rate": 1}}}]}, file)
     assert "natural modes" in run(*words).stderr
     run("modalpack", "beam.msh", "b.h5", "--young", "1e6", "--poisson", "0.3", "--density", "1000", "--modes", "48", "--fixed",
         "box:-1,-1,-1:0.01,1,1", "--reduced-forces", "-f")

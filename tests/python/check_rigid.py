@@ -108,8 +108,8 @@ def speeds():
     """Frames that do not follow the motion have no speeds, but for those that are kept: against frames that do, objects in all kinds of frames."""
     place("v.h5", (0, -1, 0, 0, 0, 0, 0, 0), (1, 0, 1, 0, 0, 0.3, 0, 0), (1, 1, 1.1, 0, 0, 0, 0.2, 0), (1, -1, 3, 3, 3, 0, 0, 1), (0, -1, 5, 0, 0, 0, 0, 0))
     scene = {"duration": 0.3, "gravity": [0, 0, -9.81], "model": "stvk", "step": 2.5e-4, "objects": [
-        {"object": 3, "motion": "free", "velocity": [1, 0, 2], "angular_velocity": [0, 9, 3]},
-        {"object": 4, "motion": {"keys": [[0, 0, 0, 0, 0, 0, 0], [0.1, 0.1, 0, 0, 0, 0.3, 0], [0.3, 0, 0.2, 0, 0, 0, -0.4]]}}]}
+        {"object": 3, "pose_motion": "free", "velocity": [1, 0, 2], "angular_velocity": [0, 9, 3]},
+        {"object": 4, "pose_motion": {"keys": [[0, 0, 0, 0, 0, 0, 0], [0.1, 0.1, 0, 0, 0, 0.3, 0], [0.3, 0, 0.2, 0, 0, 0, -0.4]]}}]}
     got = {}
     for name, fps, words in (("kept", 10, ("--velocities",)), ("coarse", 10, ()), ("fine", 4000, ())):
         with open("v.json", "w") as f:

@@ -46,20 +46,20 @@ def template():
     write_bar("bar.msh", (8, 2, 2), (1, 0.1, 0.12))
     pack("bar.msh", "soft.h5", 9, "--derivatives", 3)
     scene = template_of("soft.h5")
-    assert (scene["model"], scene["objects"][0]["motion"]) == ("stvk", "fixed"), scene
+    assert (scene["model"], scene["objects"][0]["pose_motion"]) == ("stvk", "fixed"), scene
     pack("bar.msh", "loose.h5", 9, "--derivatives", 3, fixed=False)
     scene = template_of("loose.h5", moves=True)
-    assert (scene["model"], scene["objects"][0]["motion"]) == ("stvk", "free"), scene
+    assert (scene["model"], scene["objects"][0]["pose_motion"]) == ("stvk", "free"), scene
     run("modalpack", "bar.msh", "linear.h5", *RUBBER, "--modes", 6, "--fixed", "root", "-q")
     scene = template_of("linear.h5")
-    assert (scene["model"], scene["objects"][0]["motion"]) == ("linear", "fixed"), scene
+    assert (scene["model"], scene["objects"][0]["pose_motion"]) == ("linear", "fixed"), scene
     place("pair", [(0, -1, 0, 0, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0, 0, 0)], "soft.h5")
     template_of("pair.h5", moves=True)
     run("modalpack", "bar.msh", "bare.h5", *RUBBER, "--modes", 6, "-q")
     with h5py.File("bare.h5", "r+") as f:
         del f["shapes/0000/volume/volume_modes"]
     text = run("modalsim", "--generate", "scene", "bare.h5").stdout
-    assert json.loads(text)["objects"][0]["motion"] == "fixed" and "--volume-modes" in text, text
+    assert json.loads(text)["objects"][0]["pose_motion"] == "fixed" and "--volume-modes" in text, text
 
     # comments are texts, and nothing but comments
     good = json.loads(run("modalsim", "--generate", "scene", "linear.h5").stdout)

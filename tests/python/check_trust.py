@@ -95,7 +95,7 @@ def long():
     place("two", [(0, -1, 0, 0, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0, 0, 0)], "beam.h5")
     held("two.h5", dict(BEAM, duration=10), "a beam on a beam")
     pack("beam.msh", "loose.h5", 20, fixed=False)
-    held("loose.h5", dict(BEAM, duration=10, objects=[{"object": 0, "motion": "free"}]), "free")
+    held("loose.h5", dict(BEAM, duration=10, objects=[{"object": 0, "pose_motion": "free"}]), "free")
 
 
 def same():
@@ -227,7 +227,7 @@ def damping():
     left = {}
     for tangent in (True, False):
         f = simulate("turn.h5", {"duration": 6, "fps": 10, "model": "stvk", "step": 0.01, "damping": {"beta": 0.0002, "tangent": tangent},
-                                 "objects": [{"object": 0, "motion": "fixed", "initial_velocity": [0, rate]}]})
+                                 "objects": [{"object": 0, "pose_motion": "fixed", "initial_velocity": [0, rate]}]})
         left[tangent] = f["energy"][-1, 0] / f["energy"][0, 0]
         if tangent:
             angle = np.unwrap(np.arctan2(f["q"][:, 1], 1 + f["q"][:, 0]))
@@ -270,7 +270,7 @@ def drift():
         natural = np.sqrt(f["shapes/0000/modes/eigenvalues"][0])
     for x, parts, steps, ratio in ((0.2, 1, 200, 0), (0.2, 3, 200, 0), (0.5, 1, 60, 0), (5, 1, 30, 0), (0.2, 1, 2000, 0.02)):
         scene = {"duration": steps * x / natural, "fps": natural / x, "step": x / natural / parts, "integrator": "newmark", "tolerance": 1e300,
-                 "damping": {"ratio": ratio}, "newton": {"tolerance": 1e-10, "iterations": 60, "halvings": 0},
+                 "damping": {"ratio": ratio}, "newton": {"tolerance": 1e-10, "iterations": 60, "max_halvings": 0},
                  "objects": [{"object": 0, "initial": [1]}]}
         got = simulate("bar.h5", scene, more=("quality",))
         with h5py.File("run.h5") as f:
@@ -318,7 +318,7 @@ def decay():
         for omega in (0.1, 0.5, 2, 1000):
             fps, steps = natural / omega, 200 if omega < 1 else 30 # not until nothing is left
             scene = {"duration": steps / fps, "fps": fps, "step": 1 / fps, "integrator": "generalized-alpha", "tolerance": 1e300,
-                     "spectral_radius": radius, "newton": {"tolerance": 1e-10, "iterations": 60, "halvings": 0},
+                     "spectral_radius": radius, "newton": {"tolerance": 1e-10, "iterations": 60, "max_halvings": 0},
                      "objects": [{"object": 0, "initial": [1]}]}
             q = simulate("bar.h5", scene)["q"][:, 0]
             assert len(q) == steps + 1

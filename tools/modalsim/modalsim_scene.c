@@ -330,7 +330,7 @@ static void say_of_inputs(const scene_run *s, int32_t n_passed)
 {
     const int32_t unheld = modal_scene_unheld(&s->scene, &s->basis);
     if (unheld >= 0)
-        tool_warn(s->t, "%s: object %d is a free body and only deforms in a frame that stands still; in a scene \"motion\": "
+        tool_warn(s->t, "%s: object %d is a free body and only deforms in a frame that stands still; in a scene \"pose_motion\": "
                         "\"free\" lets it move, \"fixed\" means it so", s->r->basis_path, unheld);
     if (n_passed > 0 && !s->scene.response.given)
         tool_note(s->t, "%s: solids of %d shapes are large: whether elements are inside out is not looked at (--quality full does)",
