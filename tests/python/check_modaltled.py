@@ -93,7 +93,7 @@ def check_oscillator():
                        "forces": [{"nodes": "high", "force": [0, 0, 1e-9 * stiffness]}]},
              "--arithmetic", "float64", "--fixed", "low", "--fixed", "high@xy")
         u = result("displacements")[0, -1, 2]
-        check(("the motion is doubtful: energy_balance" in said) == (parts == 4), "steps that are too coarse are warned of", parts, said)
+        check(("the motion is suspect: energy_balance" in said) == (parts == 4), "steps that are too coarse are warned of", parts, said)
         errors.append(abs(u - 1e-9))  # cos = 0 after five quarters
     check(3.8 < errors[1] / errors[2] < 4.2 and errors[2] < 3e-3 * 1e-9, errors)
 
@@ -201,10 +201,10 @@ def check_alpha():
     here = result("displacements")[-1, :, 0].mean() / want * t / result("times")[-1]
     run(modalpack, "a.msh", "a.h5", "-f", "--modes", 4, *MATERIAL)
     with open("a.json", "w") as f:
-        json.dump({"duration": t, "fps": 0.5, "step": 0.01, **push, **damping, "objects": [{"object": 0, "motion": "free", "initial": [1e-5, 0, 0, 0]}]}, f)
+        json.dump({"duration": t, "fps": 0.5, "step": 0.01, **push, **damping, "objects": [{"object": 0, "pose_motion": "free", "initial": [1e-5, 0, 0, 0]}]}, f)
     run(modalsim, "a.h5", "at.h5", "-f", "--scene", "a.json")
     with h5py.File("at.h5") as f:
-        there = (f["frames"][-1, 0, 0, 3] - f["frames"][0, 0, 0, 3]) / want
+        there = (f["poses"][-1, 0, 0, 3] - f["poses"][0, 0, 0, 3]) / want
     print("  free body under alpha %g: %.6f and, in modalsim, %.6f of the closed form" % (a, here, there))
     check(abs(here - 1) < 2e-3 and abs(there - 1) < 1e-3, here, there)
 

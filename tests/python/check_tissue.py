@@ -183,7 +183,7 @@ def check_project():
         gram = np.einsum("ani,bni,n->ab", columns, columns, mass)
         want = np.linalg.solve(gram, np.einsum("ani,fni,n->af", columns, u, mass)).T
         check(np.abs(q - want).max() <= 1e-11 * np.abs(want).max(), np.abs(q - want).max())
-        check(np.array_equal(t["times"][:], s["times"][:]) and t.attrs["modal_format_version"] == b"1.3")
+        check(np.array_equal(t["times"][:], s["times"][:]) and t.attrs["modal_format_version"] == b"1.0")
         left, errors = u - np.einsum("fa,ani->fni", want, columns), t["projection_errors"][:]
         norm = lambda v: np.sqrt(np.einsum("fni,fni,n->f", v, v, mass))
         rows = np.stack([norm(left), norm(u), np.linalg.norm(left, axis=2).max(axis=1), np.linalg.norm(u, axis=2).max(axis=1)], 1)

@@ -18,7 +18,7 @@ FILTERS = {h5z.FILTER_DEFLATE: "deflate", h5z.FILTER_SHUFFLE: "shuffle", h5z.FIL
            h5z.FILTER_SCALEOFFSET: "scaleoffset"}
 MOST_FILTERS, MOST_CLAIMED, MOST_USER_BLOCK = 8, 1100, 1 << 20
 SCALEOFFSET_HEAD = 21  # bytes: the number of bits, the least value and room
-KNOWN_EXTENSIONS = frozenset({"modal_carried_basis", "modal_models", "modal_quality", "modal_velocities"})
+KNOWN_EXTENSIONS = frozenset()
 NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 HASH = re.compile(r"[0-9a-f]{32}")
 
@@ -72,7 +72,7 @@ class File:
             self.root = self.h5["/"]
         except DAMAGE as error:
             raise Unreadable(f"HDF5: {error}") from error
-        self.arrays, self.extensions, self.doubts, self.unjudged = {}, [], [], False
+        self.arrays, self.extensions, self.doubts, self.unjudged = {}, [], [], None
 
     def broken(self, place, what):
         self.findings.append((place, what))
