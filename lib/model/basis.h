@@ -232,7 +232,7 @@ typedef struct modal_shape {
 typedef struct modal_object {
     int32_t shape;         /* index of a shape */
     int32_t parent;        /* index of an object, -1 = none */
-    double rest_pose[12]; /* [3, 4] row-major [R p], the shape's coordinates to the world's; the file's rest_frame */
+    double rest_pose[12]; /* [3, 4] row-major [R p], the shape's coordinates to the world's; the file's rest_pose */
 } modal_object;
 
 /* One step of how a file came to be: /provenance/NNN. */

@@ -74,7 +74,7 @@ def write_basis(path, width, height, r, chunks=None, seed=3, content_hash="7" * 
         s["modes/participation"], s["modes/rigid_eigenvalues"] = np.zeros((r, 3)), np.zeros(0)
         attributes(s["modes"], shift=np.float64(0), total_mass=np.float64(1), mass_rule="consistent")
         f["objects/shape"], f["objects/parent"] = np.zeros(1, "i4"), np.full(1, -1, "i4")
-        f["objects/rest_frame"] = np.eye(3, 4).reshape(1, 3, 4)
+        f["objects/rest_pose"] = np.eye(3, 4).reshape(1, 3, 4)
         f.create_group("provenance").attrs["count"] = np.int64(0)
     return r * tiles * 384
 

@@ -101,7 +101,7 @@ def write_basis(path, ranks, objects, n_rigid=0):
                               np.linspace(1, 2, r), n_rigid) for i, r in enumerate(ranks)]
         f["objects/shape"] = np.array([s for s, _ in objects], "i4")
         f["objects/parent"] = np.full(len(objects), -1, "i4")
-        f["objects/rest_frame"] = np.array([frame for _, frame in objects])
+        f["objects/rest_pose"] = np.array([frame for _, frame in objects])
         provenance = f.create_group("provenance")
         provenance.attrs["count"] = np.int64(1)
         provenance.create_group("0000").attrs.update(tool="check", version="1", arguments="check", inputs="",

@@ -46,7 +46,7 @@ static modal_status dump_basis(const char *path, modal_error *err)
     }
     for (int32_t i = 0; i < b.n_objects; i++) {
         char name[64];
-        snprintf(name, sizeof name, "objects/%d/rest_frame", i);
+        snprintf(name, sizeof name, "objects/%d/rest_pose", i);
         print(name, b.objects[i].rest_pose, 12, sizeof(double));
         printf("objects/%d %d %d\n", i, b.objects[i].shape, b.objects[i].parent);
     }

@@ -335,7 +335,7 @@ static void test_big_endian(void **state)
     (void)state;
     static const char *const paths[] = {S0 "/surface/rest_positions", S0 "/surface/triangles", S0 "/tables/face_offsets",
                                         S0 "/tables/boundary",        S0 "/modes/modal_matrix", S0 "/modes/eigenvalues",
-                                        S0 "/volume/node_tags",       S0 "/volume/element_types", "/objects/rest_frame"};
+                                        S0 "/volume/node_tags",       S0 "/volume/element_types", "/objects/rest_pose"};
     modal_basis a, b;
     modal_findings findings = {0};
     const char *path = sample_basis_file("big-endian.h5", 1);

@@ -133,7 +133,7 @@ class Basis:
             objects = file["objects"]
             self.objects: list[Object] = [
                 Object(int(shape), int(parent), pose.astype(float)) for shape, parent, pose in
-                zip(objects["shape"][:], objects["parent"][:], objects["rest_frame"][:])]
+                zip(objects["shape"][:], objects["parent"][:], objects["rest_pose"][:])]
         if not self.objects or not all(0 <= o.shape < len(self.shapes) for o in self.objects):
             raise ValueError(f"{self.path}: /objects/shape: none, or outside of the shapes")
         counts = [self.shapes[o.shape].n_modes for o in self.objects]

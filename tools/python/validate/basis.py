@@ -20,7 +20,7 @@ ENERGY = ("linear", "quadratic", "quartic")  # of the extension modal_energy
 VOLUME = ("nodes", "node_tags", "element_types", "element_offsets", "element_nodes", "element_tags", "element_material",
           "fixed_nodes", "fixed_components", "volume_modes", "inner_modes", "embedding_offsets", "embedding_nodes",
           "embedding_weights")
-OBJECTS = ("shape", "parent", "rest_frame")
+OBJECTS = ("shape", "parent", "rest_pose")
 
 
 def rigid(frames):
@@ -620,8 +620,8 @@ class Basis:
         file = self.file
         shape = file.array("/objects/shape", "i32", (None,))
         n = None if shape is None else len(shape)
-        parent, frames = file.array("/objects/parent", "i32", (n,)), file.array("/objects/rest_frame", "f64", (n, 3, 4))
-        self.objects = {"shape": shape, "parent": parent, "rest_frame": frames}
+        parent, frames = file.array("/objects/parent", "i32", (n,)), file.array("/objects/rest_pose", "f64", (n, 3, 4))
+        self.objects = {"shape": shape, "parent": parent, "rest_pose": frames}
         if n is not None:
             file.must(1 <= n <= MOST, "/objects/shape", f"{n} objects")
             if self.shapes and file.must(((shape >= 0) & (shape < self.n_shapes)).all(), "/objects/shape",
@@ -636,7 +636,7 @@ class Basis:
                 file.must((ahead == -1).all(), "/objects/parent", "has a ring")
         if frames is not None:
             for i in np.flatnonzero(~rigid(frames)):
-                file.broken(f"/objects/rest_frame[{i}]", "is no rotation")
+                file.broken(f"/objects/rest_pose[{i}]", "is no rotation")
 
     def _hashes(self):
         file = self.file
