@@ -199,7 +199,7 @@ typedef struct modal_embedding {
     double farthest_outside; /* m, the largest distance of an embedded vertex to the solid */
 } modal_embedding;
 
-/* Names of materials by triangle, and which corners had one normal, as the user's file had them (formats/modal_look.md, modal_creases.md);
+/* Names of materials by triangle, and which corners had one normal, as the user's file had them;
  * NULLs: none. */
 typedef struct modal_shape_look {
     int32_t *triangle_material; /* [n_triangles] stored order: number of a name, -1 = none */

@@ -36,7 +36,6 @@ static modal_status dump_basis(const char *path, modal_error *err)
         for (int f = 0; f < MODAL_BASIS_FIELDS; f++) {
             const modal_h5_field *field = &modal_basis_fields[f];
             int64_t count = 1;
-            if (field->group == (b.shapes[i].modes.reduced_forces.quartic ? GROUP_REDUCED : GROUP_ENERGY)) continue;
             if (strncmp(field->name, "embedding_", 10) == 0 || strcmp(field->name, "volume_modes") == 0) continue;
             modal_basis_field_dims(field, sizes, dims);
             for (int k = 0; k < field->rank; k++) count *= dims[k];

@@ -310,7 +310,7 @@ class File:
         if self.group(path, optional) is None:
             return
         for place in self.numbered(path):
-            for name in ("tool", "version", "arguments", "inputs", "back_end"):
+            for name in ("tool", "version", "arguments", "inputs", "backend"):
                 self.text(place, name)
             for name in ("quality", "assumed_material"):
                 self.text(place, name, optional=True)
