@@ -46,7 +46,7 @@ with tempfile.TemporaryDirectory() as folder:
     for ours, theirs in zip(basis.forces, other.forces):
         assert np.abs(ours - theirs).max() < 1e-12 * np.abs(ours).max()
     with h5py.File(folder / "ref.h5") as file:
-        assert file["provenance/0000"].attrs["back_end"] == b"ref"
+        assert file["provenance/0000"].attrs["backend"] == b"ref"
     got = run("modalpack", fork, folder / "n.h5", *STEEL, "--reduced-forces", "--backend", "cuda:99", code=4)
     assert "back end cuda:99: no" in got.stderr and not (folder / "n.h5").exists(), got
     assert run("modalinfo", "--check", path).stdout.endswith("a sound basis\n")
