@@ -29,11 +29,11 @@ set_tests_properties(formats.h5py PROPERTIES LABELS formats)
 if(TARGET modalpack)
   add_test(NAME formats.extensions COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_extensions.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
-  add_test(NAME formats.basis3 COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_basis3.py
+  add_test(NAME formats.basis COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_basis.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
   add_test(NAME formats.quality COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_quality.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} $<TARGET_FILE_DIR:write_samples> ${CMAKE_SOURCE_DIR})
-  set_tests_properties(formats.extensions formats.basis3 formats.quality PROPERTIES LABELS "cli;formats")
+  set_tests_properties(formats.extensions formats.basis formats.quality PROPERTIES LABELS "cli;formats")
 endif()
 if(TARGET modalpack AND TARGET modalplace AND TARGET modaldeform)
   set(library $<TARGET_FILE:libmodaltools>)

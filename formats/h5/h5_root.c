@@ -9,7 +9,7 @@
 
 /* The extensions that this program knows. */
 static const char *const known_extensions[] = {
-    "modal_creases", "modal_energy", "modal_laws", "modal_left_out", "modal_look", "modal_ranks", "modal_stiffness", NULL};
+    NULL};
 
 /* The length of the name at the beginning of the text, 0 where there is none. */
 static size_t name_length(const char *text)

@@ -112,7 +112,7 @@ def check_edges():
 
 
 def check_basis():
-    edited("still", basis={"objects/rest_frame": put(2, 1, 3, 1e39)})
+    edited("still", basis={"objects/rest_pose": put(2, 1, 3, 1e39)})
     check_deform([], "object 2: entry 7 of its rigid frame = 1e+39 does not fit float32")
     check_deform(["--format", "glb"], "glb: object 2: its rest frame does not fit float32, 1e+39")
     check_deform(["--format", "pc2"], "rest.obj: object 2, vertex ")

@@ -101,7 +101,7 @@ def check_manifest(out, kinds):
 def rest_surface(basis, order):
     parts = []
     with h5py.File(basis, "r") as b:
-        for shape, frame in zip(b["objects/shape"][:], b["objects/rest_frame"][:]):
+        for shape, frame in zip(b["objects/shape"][:], b["objects/rest_pose"][:]):
             surface = b[f"shapes/{shape:04d}/surface"]
             x = surface["rest_positions"][:] @ frame[:, :3].T + frame[:, 3]
             moved = np.empty_like(x)

@@ -122,7 +122,7 @@ with tempfile.TemporaryDirectory() as name:
     assert run("modalinfo", "--check", folder / "three.h5").stdout.endswith("valid basis\n")
     with h5py.File(folder / "three.h5") as file:
         assert file["objects/shape"][:].tolist() == [0, 1, 2] and (file["objects/parent"][:] == -1).all()
-        assert (file["objects/rest_frame"][:] == np.eye(3, 4)).all()
+        assert (file["objects/rest_pose"][:] == np.eye(3, 4)).all()
         for k, columns in enumerate((modes.modes, few, 2 * few)):
             assert np.array_equal(file[f"shapes/{k:04d}/volume/volume_modes"][:], columns), k
             assert file[f"shapes/{k:04d}"].attrs["name"].decode() == ("short" if k else "bar")

@@ -80,7 +80,7 @@ def loads():
     for n, more in ((3, []), (6, []), (9, ["--derivatives", 3])):
         pack("bar.msh", "few.h5", n, "--force", *more)
         with h5py.File("few.h5") as f:
-            group = f["shapes/0000/modal_left_out"]
+            group = f["shapes/0000/truncation"]
             slow, matrix = group["slow_eigenvalues"][:], group["slow_matrix"][:]
             count = 6 if more else len(slow)
             assert 8 < len(slow) <= 16 or (more and len(slow) == 6), slow
@@ -119,18 +119,18 @@ def file():
     pack("bar.msh", "one.h5", 9, "--derivatives", 3, "-j", 1)
     pack("bar.msh", "none.h5", 9, "--derivatives", 3, "--left-out", 0)
     with h5py.File("bar.h5") as f, h5py.File("one.h5") as one, h5py.File("none.h5") as none:
-        group = f["shapes/0000/modal_left_out"]
-        assert f.attrs["extensions_used"].decode() == "modal_left_out" and "extensions_required" not in f.attrs
+        group = f["shapes/0000/truncation"]
+        assert "extensions_used" not in f.attrs and "extensions_required" not in f.attrs
         assert [group[n].shape for n in ("linear", "quadratic", "cubic")] == [(10, 9), (10, 45), (10, 165)]
         for name in group:
-            assert np.array_equal(group[name][:], one["shapes/0000/modal_left_out"][name][:]), name
-        assert "modal_left_out" not in none["shapes/0000"] and "extensions_used" not in none.attrs
+            assert np.array_equal(group[name][:], one["shapes/0000/truncation"][name][:]), name
+        assert "truncation" not in none["shapes/0000"]
         assert f.attrs["content_hash"] == none.attrs["content_hash"] # trajectories of the one are those of the other
     # more static answers than the solid has degrees of freedom: some depend on others
     write_inp("thin.inp", 2, (4, 1, 1), (1, 0.1, 0.15))
     pack("thin.inp", "thin.h5", 16, "--derivatives", 5)
     with h5py.File("thin.h5") as f:
-        group = f["shapes/0000/modal_left_out"]
+        group = f["shapes/0000/truncation"]
         assert group["linear"].shape == (10, 16) and len(group["slow_eigenvalues"]) == 6
     sound = lambda path, code=0: run("modalinfo", "--check", path, code=code)
     sound("bar.h5"), sound("none.h5")
@@ -162,10 +162,10 @@ def file():
         with open("bar.h5", "rb") as source, open("bad.h5", "wb") as copy:
             copy.write(source.read())
         with h5py.File("bad.h5", "r+", libver="v108") as f:
-            spoil(f["shapes/0000/modal_left_out"])
+            spoil(f["shapes/0000/truncation"])
         got = sound("bad.h5", 1)
-        assert "modal_left_out" in got.stdout + got.stderr, (what, got)
-        assert "modal_left_out" in simulate("bad.h5", scene, code=3), what
+        assert "truncation" in got.stdout + got.stderr, (what, got)
+        assert "truncation" in simulate("bad.h5", scene, code=3), what
     refused = lambda *words: run("modalpack", "bar.msh", "no.h5", *RUBBER, "--fixed", "root", *words, "-q", code=2).stderr
     assert "--left-out: needs --reduced-forces" in refused("--left-out", 3)
     assert "at most 200" in refused("--modes", 20, "--left-out", 190, "--reduced-forces")

@@ -56,7 +56,7 @@ def expected(trajectory_path, basis_path, frames, order):
     with h5py.File(trajectory_path, "r") as t, h5py.File(basis_path, "r") as b:
         q, offsets = t["q"][:], t["mode_offsets"][:]
         placed = t["poses"][:] if "poses" in t else np.broadcast_to(
-            b["objects/rest_frame"][:], (len(q), len(b["objects/shape"]), 3, 4))
+            b["objects/rest_pose"][:], (len(q), len(b["objects/shape"]), 3, 4))
         parts, triangles, base = [], [], 0
         for i, shape in enumerate(b["objects/shape"][:]):
             s = b[f"shapes/{shape:04d}"]

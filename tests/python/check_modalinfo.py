@@ -99,7 +99,7 @@ with tempfile.TemporaryDirectory() as folder:
     names = {name.split("/", 2)[-1] for name in flipped}
     for name in ("surface/uv", "modes/residuals", "reduced_forces/cubic", "volume/nodes", "volume/volume_modes", "volume/inner_modes",
                  "volume/element_nodes", "volume/embedding_weights", "volume/groups/0000/nodes",
-                 "volume/materials/0001/axes", "rest_frame"):
+                 "volume/materials/0001/axes", "rest_pose"):
         assert name in names, (name, sorted(names))
     for name, (at, bit) in flipped.items():
         with open("flipped.h5", "wb") as file:

@@ -93,19 +93,20 @@ def write_shape(group, n_vertices, eigenvalues, modal_masses, n_rigid=0):
 def write_basis(path, ranks, objects, n_rigid=0):
     """objects: [(shape, rest frame)]; returns the arrays of each object."""
     with h5py.File(path, "w", libver=("v108", "v108")) as f:
-        f.attrs.update(modal_format="basis", modal_format_version="2.0",
-                       content_hash=hashlib.md5(path.encode()).hexdigest())
+        f.attrs.update(modal_format="basis", modal_format_version="1.0", content_hash=hashlib.md5(path.encode()).hexdigest(),
+                       hashed="shapes/hash objects/shape objects/parent objects/rest_pose")
         f.create_group("shapes").attrs["count"] = np.int64(len(ranks))
+        f["shapes/hash"] = np.zeros((len(ranks), 16), "u1")
         shapes = [write_shape(f.create_group(f"shapes/{i:04}"), 40,
                               np.geomspace(3, 9e4, r) if r > 1 else [49.0],
                               np.linspace(1, 2, r), n_rigid) for i, r in enumerate(ranks)]
         f["objects/shape"] = np.array([s for s, _ in objects], "i4")
         f["objects/parent"] = np.full(len(objects), -1, "i4")
-        f["objects/rest_frame"] = np.array([frame for _, frame in objects])
+        f["objects/rest_pose"] = np.array([frame for _, frame in objects])
         provenance = f.create_group("provenance")
         provenance.attrs["count"] = np.int64(1)
         provenance.create_group("0000").attrs.update(tool="check", version="1", arguments="check", inputs="",
-                                                     back_end="cpu")
+                                                     backend="cpu")
     return [dict(shapes[s], frame=np.array(frame)) for s, frame in objects]
 
 

@@ -81,7 +81,7 @@ def make_pair(basis, motion, folder):
     shutil.copy(motion, pair_motion)
     with h5py.File(pair, "r+") as b, h5py.File(pair_motion, "r+") as m:
         for name, value in (("shape", np.zeros(2, "i4")), ("parent", np.full(2, -1, "i4")),
-                            ("rest_frame", np.array([np.eye(3, 4), [[0, -1, 0, 0.1], [1, 0, 0, 0.02], [0, 0, 1, 0]]]))):
+                            ("rest_pose", np.array([np.eye(3, 4), [[0, -1, 0, 0.1], [1, 0, 0, 0.02], [0, 0, 1, 0]]]))):
             del b[f"objects/{name}"]
             b[f"objects/{name}"] = value
         q, offsets = m["q"][:], m["mode_offsets"][:]
@@ -99,9 +99,9 @@ def expected(basis, motion):
         tiles = s["modes/modal_matrix"][:].astype(float)
         U = np.moveaxis(tiles, 3, 1).reshape(-1, tiles.shape[1], 3)[:len(X)]
         world, moved = [], []
-        for i, rest_frame in enumerate(b["objects/rest_frame"][:]): # all of shape 0
+        for i, rest_pose in enumerate(b["objects/rest_pose"][:]): # all of shape 0
             u = np.einsum("vmk,fm->fvk", U, m["q"][:, i * U.shape[1]:(i + 1) * U.shape[1]])
-            T = m["poses"][:, i] if "poses" in m else np.broadcast_to(rest_frame, (len(u), 3, 4))
+            T = m["poses"][:, i] if "poses" in m else np.broadcast_to(rest_pose, (len(u), 3, 4))
             R = T[:, :, :3]
             world.append(np.einsum("fij,fvj->fvi", R, X + u) + T[:, None, :, 3])
             moved.append(np.einsum("fij,fvj->fvi", R, u))
@@ -112,7 +112,7 @@ def rest_positions(basis):
     """[V, 3] of all objects in their rest frames, in stored order."""
     with h5py.File(basis) as b:
         X = b["shapes/0000/surface/rest_positions"][:]
-        return np.concatenate([X @ T[:, :3].T + T[:, 3] for T in b["objects/rest_frame"][:]])
+        return np.concatenate([X @ T[:, :3].T + T[:, 3] for T in b["objects/rest_pose"][:]])
 
 
 # ---- the page's data, read on our own ----

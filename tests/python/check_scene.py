@@ -490,7 +490,7 @@ def manners():
     open("one.csv", "w").write("0,0,-1,1,2,3,0,0,0\n")
     assert "modalplace: 1 object of 1 shape, " in run("modalplace", "one.csv", "one.h5", "bar.h5").stderr
     with h5py.File("one.h5") as file:
-        assert np.array_equal(file["objects/rest_frame"][0, :, 3], [1, 2, 3])
+        assert np.array_equal(file["objects/rest_pose"][0, :, 3], [1, 2, 3])
 
     # a motion that cannot go on: where, when, what to try; the part that is done only when asked for
     wild = dict(good, newton={"iterations": 8, "max_halvings": 1}, wind={"velocity": [0, 0, 0]},

@@ -294,7 +294,7 @@ def response():
     place("two", [(0, -1, 0, 0, 0, 0, 0, 0), (0, -1, 0, 1, 0, 0.2, 0.3, -0.4)], "bar.h5")
     bar, first, last = Shape("bar.h5"), sorted(Shape("bar.h5").vertex)[3], sorted(Shape("bar.h5").vertex)[-1]
     with h5py.File("two.h5") as file:
-        turns = file["objects/rest_frame"][:, :, :3]
+        turns = file["objects/rest_pose"][:, :, :3]
     push, shake = np.array([[3.0, -20.0, 11.0], [1.0, 2.0, 5.0]]), np.array([0.5, -1.0, 2.0])
     band = {"from": 0, "to": 40, "points": 2001, "peaks": False, "acceleration": list(shake)}
     forces = [{"object": i, "vertex": last, "force": list(push[i])} for i in (0, 1)]

@@ -128,7 +128,7 @@ def main():
     with h5py.File("t.h5") as file:
         q, models = file["q"][:], list(file["models"][:])
     with h5py.File("two.h5") as file:
-        turn = file["objects/rest_frame"][1][:, :3]
+        turn = file["objects/rest_pose"][1][:, :3]
     assert json.loads(run("modalinfo", "--json", "t.h5").stdout)["models"] == ["linear", "stvk"]
     assert "1 by St. Venant-Kirchhoff's model, 1 by the linear one" in run("modalinfo", "t.h5").stdout
     assert models == [0, 1] and np.abs(turn - np.eye(3)).max() > 0.1

@@ -301,7 +301,7 @@ def render():
                 shapes=[{"shape": 1, "material": "plain"}], ground={"height": -0.3, "material": "plain"})
     p = drawn("two.h5", name)
     with h5py.File("two.h5") as f:
-        pose = f["objects/rest_frame"][0]
+        pose = f["objects/rest_pose"][0]
     must(np.abs(pose[:, :3] - np.eye(3)).max() > 0.5, "the object is not turned", pose)
     mine = p["object"] == 0
     place = (p["position"][mine] - pose[:, 3]) @ pose[:, :3]
