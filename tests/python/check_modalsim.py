@@ -105,7 +105,7 @@ def write_basis(path, ranks, objects, n_rigid=0):
         provenance = f.create_group("provenance")
         provenance.attrs["count"] = np.int64(1)
         provenance.create_group("0000").attrs.update(tool="check", version="1", arguments="check", inputs="",
-                                                     back_end="cpu")
+                                                     backend="cpu")
     return [dict(shapes[s], frame=np.array(frame)) for s, frame in objects]
 
 
