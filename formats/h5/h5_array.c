@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/h5/h5_chunks.h"
 #include "formats/h5/h5_private.h"
 #include "lib/base/memory.h"
 
@@ -78,8 +77,8 @@ static modal_status check_chunks(const modal_h5_in *in, modal_h5_rows *rows, hid
     hsize_t chunk[H5S_MAX_RANK] = {0}, allocated = 0;
     int64_t needed = 1, chunk_bytes = (int64_t)modal_h5_type_bytes(rows->type);
     char wrong[MODAL_H5_CHUNK_TEXT];
-    const modal_h5_chunked of = {rows->dataset, creation, rows->type, rows->big_endian, rows->rank, rows->dims};
-    modal_status status = modal_h5_chunks_new(&rows->chunks, &of, wrong, in->checker.err);
+    modal_status status =
+        modal_h5_chunks_new(&rows->chunks, rows->dataset, creation, rows->rank, rows->dims, wrong, in->checker.err);
     if (status != MODAL_OK) return status;
     if (wrong[0]) return modal_broken(&in->checker, rows->where, "%s", wrong);
     if (H5Pget_chunk(creation, H5S_MAX_RANK, chunk) != rows->rank)
@@ -109,12 +108,8 @@ static modal_status check_storage(const modal_h5_in *in, modal_h5_rows *rows, hi
     hid_t creation = H5Dget_create_plist(rows->dataset);
     if (creation < 0) return modal_h5_broken(in, rows->where, "layout cannot be read");
     H5D_layout_t layout = H5Pget_layout(creation);
-    if (layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED && layout != H5D_COMPACT) {
+    if (layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED) {
         status = modal_broken(&in->checker, rows->where, "a virtual dataset, must lie in this file");
-        goto done;
-    }
-    if (layout == H5D_CONTIGUOUS && H5Pget_external_count(creation) != 0) {
-        status = modal_broken(&in->checker, rows->where, "stored in another file, must lie in this file");
         goto done;
     }
     if (bytes == 0) {
