@@ -144,7 +144,8 @@ modal_status modal_h5_chunks_new(modal_h5_chunks **chunks, hid_t dataset, hid_t 
     modal_status status = MODAL_OK;
     modal_h5_chunks *c = NULL;
     hsize_t chunk[H5S_MAX_RANK] = {0};
-    const hid_t type = H5Dget_type(dataset);
+    const hid_t type = H5Dget_type(dataset), space = H5Dget_space(dataset);
+    hsize_t allocated = 0;
     *chunks = NULL;
     wrong[0] = '\0';
     assert(rank >= 1 && rank <= MODAL_H5_RANK);
@@ -176,10 +177,20 @@ modal_status modal_h5_chunks_new(modal_h5_chunks **chunks, hid_t dataset, hid_t 
     }
     guard_filters_take(&c->filters, creation, type, chunk_bytes, wrong);
     if (wrong[0]) goto done;
+    const int64_t stored = (int64_t)H5Dget_storage_size(dataset), needed = c->others * ((dims[0] - 1) / c->chunk[0] + 1);
+    if (chunk_bytes / MODAL_H5_MOST_COMPRESSED > stored)
+        snprintf(wrong, MODAL_H5_CHUNK_TEXT, "a chunk of %lld bytes, %lld bytes stored", (long long)chunk_bytes, (long long)stored);
+    else if (H5Dget_num_chunks(dataset, space, &allocated) < 0) /* HDF5 would make up the missing ones */
+        snprintf(wrong, MODAL_H5_CHUNK_TEXT, "chunks cannot be counted");
+    else if ((int64_t)allocated != needed)
+        snprintf(wrong, MODAL_H5_CHUNK_TEXT, "%lld chunks of %lld are stored", (long long)allocated, (long long)needed);
+    H5Eclear2(H5E_DEFAULT);
+    if (wrong[0]) goto done;
     *chunks = c;
     c = NULL;
 done:
     if (type >= 0) H5Tclose(type);
+    if (space >= 0) H5Sclose(space);
     modal_h5_chunks_delete(c);
     return status;
 }

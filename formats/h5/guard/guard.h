@@ -22,6 +22,10 @@ typedef struct modal_h5_source {
  * source that is a file: opening takes it and leaves -1. Returns < 0 on failure, with HDF5's error stack. */
 herr_t modal_h5_guard(hid_t access, const modal_h5_source *source, int *file, int64_t base);
 
+/* Deflate cannot shrink data more than 1032 times. An array or a chunk that claims to be more than this factor larger than
+ * what is stored for it is refused: a file of a few bytes must not make its reader allocate as much as its author likes. */
+enum { MODAL_H5_MOST_COMPRESSED = 1100 };
+
 enum { MODAL_H5_RANK = 4, MODAL_H5_CHUNK_TEXT = 320 };
 
 /* The values of a chunked dataset. HDF5 only finds the chunks: this folder reads them and undoes their filters, so that
