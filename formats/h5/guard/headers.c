@@ -109,7 +109,7 @@ static const char *check_layout(const guard *g, unsigned header_version, part p)
     uint64_t rank = 0, bytes;
     if (version > NEWEST_LAYOUT) return "layout of a later HDF5, or a damaged one";
     if (version < 3 || kind < CONTIGUOUS || kind > VIRTUAL) return "layout other than contiguous, chunked and virtual";
-    if (version > 3 && header_version < 2) return wrong; /* HDF5 writes these with a checksum only */
+    if (version > 3 && kind == CHUNKED && header_version < 2) return wrong; /* HDF5 writes these with a checksum only */
     if (kind == CONTIGUOUS) {
         take(&p, 16);
     } else if (kind == VIRTUAL) {
