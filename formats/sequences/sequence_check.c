@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/h5/h5_heap.h"
 #include "formats/h5/h5_util.h"
 #include "formats/h5/provenance_h5.h"
 #include "formats/h5/rules.h"
@@ -157,8 +156,6 @@ static modal_status check_finite(sequence_checked *c, int array, modal_h5_rows *
     float *piece = NULL;
     const int width = a->components;
     modal_sequence_path(&c->info.arrays, array, where);
-    if (modal_h5_rows_place(rows) >= 0)
-        c->values[array] = (modal_h5_range){modal_h5_rows_place(rows), c->rows[array] * width * (int64_t)sizeof *piece};
     MODAL_TRY(modal_alloc(&piece, width * PIECE_ROWS, sizeof *piece, "rows", c->in.checker.err));
     for (int64_t row = 0; row < c->rows[array]; row += PIECE_ROWS) {
         int64_t n = c->rows[array] - row < PIECE_ROWS ? c->rows[array] - row : PIECE_ROWS, i = 0;
@@ -357,7 +354,7 @@ static const char *wrong_view(hid_t group, const sequence_checked *c, int i, int
     return wrong;
 }
 
-static modal_status check_views(const sequence_checked *c, const char *path)
+static modal_status check_views(const sequence_checked *c)
 {
     modal_status status = MODAL_OK;
     modal_h5_place root = {H5I_INVALID_HID, ""}, views = root, frame = root;
@@ -365,16 +362,12 @@ static modal_status check_views(const sequence_checked *c, const char *path)
         const char *what;
         int64_t frame, others;
     } first[MODAL_MOST_ARRAYS] = {{NULL, 0, 0}};
-
     int64_t values;
-    int sound = 0;
     if (c->info.n_points < 0 || c->info.n_frames < 0) return MODAL_OK;
     for (int i = 0; i < c->info.arrays.n; i++)
         if (knows_rows(c, i) && !modal_size_multiply(modal_sequence_rows(&c->info, i),
                                                      c->info.arrays.all[i].components * c->info.n_frames, &values))
             return MODAL_OK;
-    MODAL_TRY(modal_h5_check_heaps(path, c->values, MODAL_MOST_ARRAYS, &c->in.checker, &sound));
-    if (!sound) goto done; /* HDF5 would not survive it */
     MODAL_TRY(modal_h5_enter(&c->in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_enter(&c->in, &root, "xdmf", MODAL_H5_REQUIRED, &views));
     if (views.id < 0) goto done;
@@ -517,7 +510,7 @@ static modal_status check_open_file(sequence_checked *c, const char *path)
         MODAL_TRY(check_rows(c));
         MODAL_TRY(check_uv(c, &vtk));
         MODAL_TRY(check_colour(c, &vtk));
-        MODAL_TRY(check_views(c, path));
+        MODAL_TRY(check_views(c));
     }
     MODAL_TRY(check_modal(c));
     MODAL_TRY(check_sidecar(c, path));

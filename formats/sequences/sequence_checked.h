@@ -3,7 +3,6 @@
 #ifndef MODAL_FORMATS_SEQUENCE_CHECKED_H
 #define MODAL_FORMATS_SEQUENCE_CHECKED_H
 
-#include "formats/h5/h5_heap.h"
 #include "formats/h5/h5_util.h"
 #include "formats/sequences/sequence_parts.h"
 
@@ -11,7 +10,6 @@ typedef struct sequence_checked {
     modal_h5_in in;
     modal_sequence_info info;          /* counts are -1 where the file does not tell */
     int64_t rows[MODAL_MOST_ARRAYS];   /* of each moving array, -1 where broken */
-    modal_h5_range values[MODAL_MOST_ARRAYS]; /* where they lie in the file, if contiguous */
     double *times;
     int64_t *triangles;
     modal_sequence_cells cells; /* info.volume, for a solid: these arrays */

@@ -173,8 +173,8 @@ def mutate(source, target, chance):
         with h5py.File(target, "r+") as file:
             for path in plain_datasets(file):
                 if file[path].size and file[path].ndim:
-                    storage = chance.choice(({"chunks": True, "compression": "gzip"}, {"fletcher32": True},
-                                             {"chunks": True, "shuffle": True, "fletcher32": True}))
+                    storage = chance.choice(({"chunks": True, "compression": "gzip"}, {"chunks": True},
+                                             {"chunks": True, "shuffle": True}))
                     replace(file, path, lambda group, name, values: group.create_dataset(name, data=values, **storage))
         damage_chunk(target, chance)
         return "damage_chunk"
