@@ -4,12 +4,14 @@ add_library(modal_test_files STATIC unit/file_samples.c unit/file_damage.c)
 target_link_libraries(modal_test_files PUBLIC modal_formats PkgConfig::CMOCKA)
 target_compile_definitions(modal_test_files PUBLIC TEST_FILES="${CMAKE_CURRENT_SOURCE_DIR}/files")
 
-foreach(name test_basis_file test_basis_damage test_assembly test_trajectory_file test_chunks)
-  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/unit/${name}.c)
-    modal_unit_test(${name} modal_test_files)
-    set_tests_properties(unit.${name} PROPERTIES LABELS "unit;formats")
+foreach(name test_basis_file test_basis_damage test_assembly test_trajectory_file test_guard)
+  if(name STREQUAL test_guard)
+    set(MODAL_TEST_FOLDER formats/h5/guard)
   endif()
+  modal_unit_test(${name} modal_test_files)
+  set_tests_properties(unit.${name} PROPERTIES LABELS "unit;formats")
 endforeach()
+set(MODAL_TEST_FOLDER tests/unit)
 
 # Every truncation, every failing allocation and more draws, of which the above take some.
 foreach(name test_basis_damage test_assembly)
@@ -29,11 +31,11 @@ set_tests_properties(formats.h5py PROPERTIES LABELS formats)
 if(TARGET modalpack)
   add_test(NAME formats.extensions COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_extensions.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
-  add_test(NAME formats.basis3 COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_basis3.py
+  add_test(NAME formats.basis COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_basis.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
   add_test(NAME formats.quality COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_quality.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} $<TARGET_FILE_DIR:write_samples> ${CMAKE_SOURCE_DIR})
-  set_tests_properties(formats.extensions formats.basis3 formats.quality PROPERTIES LABELS "cli;formats")
+  set_tests_properties(formats.extensions formats.basis formats.quality PROPERTIES LABELS "cli;formats")
 endif()
 if(TARGET modalpack AND TARGET modalplace AND TARGET modaldeform)
   set(library $<TARGET_FILE:libmodaltools>)

@@ -22,72 +22,61 @@
 #define U8 MODAL_H5_U8
 #define MUST MODAL_H5_REQUIRED
 #define MAY MODAL_H5_OPTIONAL
-#define V2 MODAL_BASIS_V2
-#define V3 MODAL_BASIS_V3
-#define ALL (MODAL_BASIS_V2 | MODAL_BASIS_V3)
 
 /* The order is the order in the file; and where a size is first met, it is learned. */
 const modal_h5_field modal_basis_fields[MODAL_BASIS_FIELDS] = {
-    {GROUP_SURFACE, "rest_positions", AT(surface.rest_positions), SURFACE, F64, MUST, ALL, 2, {S(VERTICES), 3}},
-    {GROUP_SURFACE, "triangles", AT(surface.triangles), SURFACE, I32, MUST, ALL, 2, {S(TRIANGLES), 3}},
-    {GROUP_SURFACE, "user_vertex", AT(surface.user_vertex), SURFACE, I32, MUST, ALL, 1, {S(VERTICES)}},
-    {GROUP_SURFACE, "user_triangle", AT(surface.user_triangle), SURFACE, I32, MUST, ALL, 1, {S(TRIANGLES)}},
-    {GROUP_SURFACE, "uv", AT(surface.uv), SURFACE, F64, MAY, ALL, 2, {S(UV), 2}},
-    {GROUP_SURFACE, "triangle_uv", AT(surface.triangle_uv), SURFACE, I32, MAY, ALL, 2, {S(TRIANGLES), 3}},
-    {GROUP_TABLES, "face_offsets", AT(surface.face_offsets), SURFACE, I64, MUST, ALL, 1, {S(OFFSETS)}},
-    {GROUP_TABLES, "faces", AT(surface.faces), SURFACE, I32, MUST, ALL, 1, {S(FACES)}},
-    {GROUP_TABLES, "boundary", AT(surface.boundary), SURFACE, U8, MUST, ALL, 1, {S(VERTICES)}},
-    {GROUP_MODES, "modal_matrix", AT(modes.modal_matrix), MATRIX, F32, MUST, ALL, 4, {S(TILES), S(MODES), 3, MODAL_TILE}},
-    {GROUP_MODES, "eigenvalues", AT(modes.eigenvalues), MODES, F64, MUST, ALL, 1, {S(MODES)}},
-    {GROUP_MODES, "frequencies", AT(modes.frequencies), MODES, F64, MUST, ALL, 1, {S(MODES)}},
-    {GROUP_MODES, "modal_masses", AT(modes.modal_masses), MODES, F64, MUST, ALL, 1, {S(MODES)}},
-    {GROUP_MODES, "residuals", AT(modes.residuals), MODES, F64, MUST, ALL, 1, {S(MODES)}},
-    {GROUP_MODES, "orthogonality", AT(modes.orthogonality), MODES, F64, MAY, ALL, 1, {S(MODES)}},
-    {GROUP_MODES, "sturm_count", AT(modes.sturm_count), MODES, F64, MAY, ALL, 1, {3}},
-    {GROUP_MODES, "participation", AT(modes.participation), MODES, F64, MUST, ALL, 2, {S(MODES), 3}},
-    {GROUP_MODES, "rigid_eigenvalues", AT(modes.rigid_eigenvalues), MODES, F64, MUST, ALL, 1, {S(RIGID)}},
-    {GROUP_REDUCED, "linear", AT(modes.reduced_forces.linear), REDUCED, F64, MAY, ALL, 2, {S(MODES), S(MODES)}},
-    {GROUP_REDUCED, "quadratic", AT(modes.reduced_forces.quadratic), REDUCED, F64, MAY, ALL, 2, {S(MODES), S(QUADRATIC)}},
-    {GROUP_REDUCED, "cubic", AT(modes.reduced_forces.cubic), REDUCED, F64, MAY, ALL, 2, {S(MODES), S(CUBIC)}},
-    {GROUP_ENERGY, "linear", AT(modes.reduced_forces.linear), REDUCED, F64, MAY, V3, 2, {S(MODES), S(MODES)}},
-    {GROUP_ENERGY, "quadratic", AT(modes.reduced_forces.quadratic), REDUCED, F64, MAY, V3, 2, {S(MODES), S(QUADRATIC)}},
-    {GROUP_ENERGY, "quartic", AT(modes.reduced_forces.quartic), REDUCED, F64, MAY, V3, 1, {S(QUARTIC)}},
-    {GROUP_VOLUME, "nodes", AT(solid.mesh.nodes), VOLUME, F64, MUST, ALL, 2, {S(NODES), 3}},
-    {GROUP_VOLUME, "node_tags", AT(solid.mesh.node_tags), VOLUME, I64, MUST, ALL, 1, {S(NODES)}},
-    {GROUP_VOLUME, "element_types", AT(solid.mesh.element_type), VOLUME, U8, MUST, ALL, 1, {S(ELEMENTS)}},
-    {GROUP_VOLUME, "element_offsets", AT(solid.mesh.element_offsets), VOLUME, I64, MUST, V2, 1, {S(ELEMENT_OFFSETS)}},
-    {GROUP_VOLUME, "element_nodes", AT(solid.mesh.element_nodes), VOLUME, I32, MUST, ALL, 1, {S(ELEMENT_NODES)}},
-    {GROUP_VOLUME, "element_tags", AT(solid.mesh.element_tags), VOLUME, I64, MUST, ALL, 1, {S(ELEMENTS)}},
-    {GROUP_VOLUME, "element_material", AT(solid.mesh.element_material), VOLUME, I32, MUST, V2, 1, {S(ELEMENTS)}},
-    {GROUP_VOLUME, "element_material", AT(solid.mesh.element_material), VOLUME, I32, MAY, V3, 1, {S(ELEMENTS)}},
-    {GROUP_VOLUME, "fixed_nodes", AT(solid.fixed_nodes), VOLUME, I32, MUST, ALL, 1, {S(FIXED)}},
-    {GROUP_VOLUME, "fixed_components", AT(solid.fixed_components), VOLUME, U8, MUST, ALL, 1, {S(FIXED)}},
-    {GROUP_VOLUME, "volume_modes", AT(solid.volume_modes), V_MODES, F64, MAY, ALL, 3, {S(MODES), S(NODES), 3}},
-    {GROUP_VOLUME, "volume_modes", AT(solid.volume_modes_float), V_MODES, F32, MAY, V3, 3, {S(MODES), S(NODES), 3}},
-    {GROUP_VOLUME, "inner_modes", AT(solid.inner_modes), V_MODES, F32, MAY, V3, 3, {S(MODES), S(INNER), 3}},
-    {GROUP_VOLUME, "embedding_nodes", AT(embedding.nodes), VOLUME, I32, MUST, V2, 2, {S(VERTICES), 4}},
-    {GROUP_VOLUME, "embedding_weights", AT(embedding.weights), VOLUME, F64, MUST, V2, 2, {S(VERTICES), 4}},
-    {GROUP_VOLUME, "embedding_offsets", AT(embedding.offsets), VOLUME, I64, MAY, V3, 1, {S(OFFSETS)}},
-    {GROUP_VOLUME, "embedding_nodes", AT(embedding.nodes), VOLUME, I32, MUST, V3, 1, {S(EMBEDDED)}},
-    {GROUP_VOLUME, "embedding_weights", AT(embedding.weights), VOLUME, F64, MAY, V3, 1, {S(EMBEDDED)}},
-    {GROUP_LEFT_OUT, "linear", AT(modes.left_out.forces.linear), LEFT_OUT, F64, MAY, V3, 2, {S(LEFT_OUT), S(MODES)}},
-    {GROUP_LEFT_OUT, "quadratic", AT(modes.left_out.forces.quadratic), LEFT_OUT, F64, MAY, V3, 2, {S(LEFT_OUT), S(QUADRATIC)}},
-    {GROUP_LEFT_OUT, "cubic", AT(modes.left_out.forces.cubic), LEFT_OUT, F64, MAY, V3, 2, {S(LEFT_OUT), S(CUBIC)}},
-    {GROUP_LEFT_OUT, "slow_eigenvalues", AT(modes.left_out.slow_eigenvalues), LEFT_OUT, F64, MAY, V3, 1, {S(SLOW)}},
-    {GROUP_LEFT_OUT, "slow_participation", AT(modes.left_out.slow_participation), LEFT_OUT, F64, MAY, V3, 2, {S(SLOW), 3}},
-    {GROUP_LEFT_OUT, "slow_scales", AT(modes.left_out.slow_scales), LEFT_OUT, F64, MAY, V3, 1, {S(SLOW)}},
-    {GROUP_LEFT_OUT, "slow_matrix", AT(modes.left_out.slow_bytes), LEFT_OUT, U8, MAY, V3, 4, {S(TILES), S(SLOW), 3, MODAL_TILE}},
-    {GROUP_LOOK, "triangle_material", AT(look.triangle_material), LOOK, I32, MAY, V3, 1, {S(TRIANGLES)}},
-    {GROUP_LOOK, "material_names", AT(look.material_names), LOOK, U8, MAY, V3, 1, {S(LOOK_NAMES)}},
-    {GROUP_CREASES, "triangle_normal", AT(look.triangle_normal), LOOK, I32, MAY, V3, 2, {S(TRIANGLES), 3}},
-    {GROUP_LAWS, "fibres", AT(solid.mesh.element_fibres), VOLUME, F64, MAY, V3, 2, {S(ELEMENTS), 3}},
+    {GROUP_SURFACE, "rest_positions", AT(surface.rest_positions), SURFACE, F64, MUST, 2, {S(VERTICES), 3}},
+    {GROUP_SURFACE, "triangles", AT(surface.triangles), SURFACE, I32, MUST, 2, {S(TRIANGLES), 3}},
+    {GROUP_SURFACE, "user_vertex", AT(surface.user_vertex), SURFACE, I32, MUST, 1, {S(VERTICES)}},
+    {GROUP_SURFACE, "user_triangle", AT(surface.user_triangle), SURFACE, I32, MUST, 1, {S(TRIANGLES)}},
+    {GROUP_SURFACE, "uv", AT(surface.uv), SURFACE, F64, MAY, 2, {S(UV), 2}},
+    {GROUP_SURFACE, "triangle_uv", AT(surface.triangle_uv), SURFACE, I32, MAY, 2, {S(TRIANGLES), 3}},
+    {GROUP_SURFACE, "corner_normals", AT(look.triangle_normal), LOOK, I32, MAY, 2, {S(TRIANGLES), 3}},
+    {GROUP_TABLES, "face_offsets", AT(surface.face_offsets), SURFACE, I64, MUST, 1, {S(OFFSETS)}},
+    {GROUP_TABLES, "faces", AT(surface.faces), SURFACE, I32, MUST, 1, {S(FACES)}},
+    {GROUP_TABLES, "boundary", AT(surface.boundary), SURFACE, U8, MUST, 1, {S(VERTICES)}},
+    {GROUP_MODES, "modal_matrix", AT(modes.modal_matrix), MATRIX, F32, MUST, 4, {S(TILES), S(MODES), 3, MODAL_TILE}},
+    {GROUP_MODES, "eigenvalues", AT(modes.eigenvalues), MODES, F64, MUST, 1, {S(MODES)}},
+    {GROUP_MODES, "frequencies", AT(modes.frequencies), MODES, F64, MUST, 1, {S(MODES)}},
+    {GROUP_MODES, "modal_masses", AT(modes.modal_masses), MODES, F64, MUST, 1, {S(MODES)}},
+    {GROUP_MODES, "residuals", AT(modes.residuals), MODES, F64, MUST, 1, {S(MODES)}},
+    {GROUP_MODES, "orthogonality", AT(modes.orthogonality), MODES, F64, MAY, 1, {S(MODES)}},
+    {GROUP_MODES, "sturm_count", AT(modes.sturm_count), MODES, F64, MAY, 1, {3}},
+    {GROUP_MODES, "participation", AT(modes.participation), MODES, F64, MUST, 2, {S(MODES), 3}},
+    {GROUP_MODES, "rigid_eigenvalues", AT(modes.rigid_eigenvalues), MODES, F64, MUST, 1, {S(RIGID)}},
+    {GROUP_REDUCED, "linear", AT(modes.reduced_forces.linear), REDUCED, F64, MAY, 2, {S(MODES), S(MODES)}},
+    {GROUP_REDUCED, "quadratic", AT(modes.reduced_forces.quadratic), REDUCED, F64, MAY, 2, {S(MODES), S(QUADRATIC)}},
+    {GROUP_REDUCED, "cubic", AT(modes.reduced_forces.cubic), REDUCED, F64, MAY, 2, {S(MODES), S(CUBIC)}},
+    {GROUP_REDUCED, "quartic", AT(modes.reduced_forces.quartic), REDUCED, F64, MAY, 1, {S(QUARTIC)}},
+    {GROUP_VOLUME, "nodes", AT(solid.mesh.nodes), VOLUME, F64, MUST, 2, {S(NODES), 3}},
+    {GROUP_VOLUME, "node_tags", AT(solid.mesh.node_tags), VOLUME, I64, MUST, 1, {S(NODES)}},
+    {GROUP_VOLUME, "element_types", AT(solid.mesh.element_type), VOLUME, U8, MUST, 1, {S(ELEMENTS)}},
+    {GROUP_VOLUME, "element_nodes", AT(solid.mesh.element_nodes), VOLUME, I32, MUST, 1, {S(ELEMENT_NODES)}},
+    {GROUP_VOLUME, "element_tags", AT(solid.mesh.element_tags), VOLUME, I64, MUST, 1, {S(ELEMENTS)}},
+    {GROUP_VOLUME, "element_material", AT(solid.mesh.element_material), VOLUME, I32, MAY, 1, {S(ELEMENTS)}},
+    {GROUP_VOLUME, "fibres", AT(solid.mesh.element_fibres), VOLUME, F64, MAY, 2, {S(ELEMENTS), 3}},
+    {GROUP_VOLUME, "fixed_nodes", AT(solid.fixed_nodes), VOLUME, I32, MUST, 1, {S(FIXED)}},
+    {GROUP_VOLUME, "fixed_components", AT(solid.fixed_components), VOLUME, U8, MUST, 1, {S(FIXED)}},
+    {GROUP_VOLUME, "volume_modes", AT(solid.volume_modes), V_MODES, F64, MAY, 3, {S(MODES), S(NODES), 3}},
+    {GROUP_VOLUME, "volume_modes", AT(solid.volume_modes_float), V_MODES, F32, MAY, 3, {S(MODES), S(NODES), 3}},
+    {GROUP_VOLUME, "inner_modes", AT(solid.inner_modes), V_MODES, F32, MAY, 3, {S(MODES), S(INNER), 3}},
+    {GROUP_VOLUME, "embedding_offsets", AT(embedding.offsets), VOLUME, I64, MAY, 1, {S(OFFSETS)}},
+    {GROUP_VOLUME, "embedding_nodes", AT(embedding.nodes), VOLUME, I32, MUST, 1, {S(EMBEDDED)}},
+    {GROUP_VOLUME, "embedding_weights", AT(embedding.weights), VOLUME, F64, MAY, 1, {S(EMBEDDED)}},
+    {GROUP_LEFT_OUT, "linear", AT(modes.left_out.forces.linear), LEFT_OUT, F64, MAY, 2, {S(LEFT_OUT), S(MODES)}},
+    {GROUP_LEFT_OUT, "quadratic", AT(modes.left_out.forces.quadratic), LEFT_OUT, F64, MAY, 2, {S(LEFT_OUT), S(QUADRATIC)}},
+    {GROUP_LEFT_OUT, "cubic", AT(modes.left_out.forces.cubic), LEFT_OUT, F64, MAY, 2, {S(LEFT_OUT), S(CUBIC)}},
+    {GROUP_LEFT_OUT, "slow_eigenvalues", AT(modes.left_out.slow_eigenvalues), LEFT_OUT, F64, MAY, 1, {S(SLOW)}},
+    {GROUP_LEFT_OUT, "slow_participation", AT(modes.left_out.slow_participation), LEFT_OUT, F64, MAY, 2, {S(SLOW), 3}},
+    {GROUP_LEFT_OUT, "slow_scales", AT(modes.left_out.slow_scales), LEFT_OUT, F64, MAY, 1, {S(SLOW)}},
+    {GROUP_LEFT_OUT, "slow_matrix", AT(modes.left_out.slow_bytes), LEFT_OUT, U8, MAY, 4, {S(TILES), S(SLOW), 3, MODAL_TILE}},
+    {GROUP_LOOK, "triangle_material", AT(look.triangle_material), LOOK, I32, MAY, 1, {S(TRIANGLES)}},
+    {GROUP_LOOK, "material_names", AT(look.material_names), LOOK, U8, MAY, 1, {S(LOOK_NAMES)}},
 };
 
-const char *const modal_basis_groups[GROUP_COUNT] = {"surface", "tables", "modes", "reduced_forces",
-                                                    "volume", "modal_left_out", "look", "modal_laws", "modal_energy",
-                                                    "modal_creases"};
+const char *const modal_basis_groups[GROUP_COUNT] = {"surface", "tables", "modes", "reduced_forces", "volume", "truncation", "look"};
 const char *const modal_mass_rule_names[2] = {"consistent", "lumped"};
-const char *const modal_stiffness_rule_names[2] = {"plain", "incompatible"};
+const char *const modal_stiffness_rule_names[2] = {"conforming", "incompatible"};
 const char *const modal_basis_route_names[2] = {"slepc direct", "slepc multigrid"};
 const char *const modal_surface_kind_names[2] = {"boundary", "embedded"};
 const char *const modal_basis_kind_names[4] = {"modes", "derivatives", "snapshots", "imported"};
@@ -109,7 +98,6 @@ void modal_basis_derived_sizes(int64_t sizes[SIZE_COUNT])
     enum { MOST = 1 << 20, MOST_OF_FOURTH = 1 << 15 }; /* of modes: beyond, no dataset can have the size */
     const int64_t n = sizes[SIZE_VERTICES], r = sizes[SIZE_MODES];
     sizes[SIZE_OFFSETS] = n < 0 ? -1 : n + 1;
-    sizes[SIZE_ELEMENT_OFFSETS] = sizes[SIZE_ELEMENTS] < 0 ? -1 : sizes[SIZE_ELEMENTS] + 1;
     sizes[SIZE_TILES] = n < 0 ? -1 : modal_tile_count(n);
     sizes[SIZE_INNER] = n < 0 || sizes[SIZE_NODES] < n ? -1 : sizes[SIZE_NODES] - n;
     sizes[SIZE_QUADRATIC] = r < 0 ? -1 : r > MOST ? INT64_MAX : modal_quadratic_count(r);
@@ -154,15 +142,12 @@ void modal_basis_field_dims(const modal_h5_field *field, const int64_t sizes[SIZ
 
 int modal_basis_field_is_hashed(const modal_h5_field *field)
 {
-    return field->group != GROUP_TABLES && field->group != GROUP_LEFT_OUT && field->group != GROUP_LOOK &&
-           field->group != GROUP_CREASES && field->group != GROUP_LAWS;
+    return field->group != GROUP_TABLES && field->group != GROUP_LEFT_OUT && field->part != LOOK && field->offset != AT(solid.mesh.element_fibres);
 }
-
-int modal_basis_has_fibres(const modal_shape *s) { return s->solid.mesh.element_fibres || mesh_bytes(s, AT(solid.mesh.element_fibres)) > 0; }
 
 int modal_basis_field_is_streamed(const modal_h5_field *field, const modal_shape *s)
 {
-    if (!s->source || !(field->majors & MODAL_BASIS_V3)) return 0;
+    if (!s->source) return 0;
     if (mesh_bytes(s, field->offset) > 0) return 1;
     const size_t at_nodes[] = {SIZE_MAX, offsetof(modal_shape, solid.inner_modes), offsetof(modal_shape, solid.volume_modes_float),
                                offsetof(modal_shape, solid.volume_modes)};
@@ -182,16 +167,15 @@ int modal_basis_field_is_written(const modal_h5_field *field, const modal_shape 
 {
     const char *array = modal_basis_field_array(s, field);
     if (modal_basis_field_is_streamed(field, s)) return 1;
-    if (!array || !(field->majors & MODAL_BASIS_V3)) return 0;
-    if (field->group == (s->modes.reduced_forces.quartic ? GROUP_REDUCED : GROUP_ENERGY)) return 0;
+    if (!array) return 0;
     if (array != (const char *)s->solid.mesh.element_material) return 1;
     for (int64_t e = 0; e < s->solid.mesh.n_elements; e++)
         if (s->solid.mesh.element_material[e] != 0) return 1;
     return 0;
 }
 
-int modal_basis_field_missing(const modal_shape *shape, const modal_h5_field *field, unsigned major, int solid)
+int modal_basis_field_missing(const modal_shape *shape, const modal_h5_field *field, int solid)
 {
-    return field->need == MODAL_H5_REQUIRED && (field->majors & major) && (field->group != GROUP_VOLUME || solid) &&
+    return field->need == MODAL_H5_REQUIRED && (field->group != GROUP_VOLUME || solid) &&
            !modal_basis_field_array(shape, field) && !modal_basis_field_is_streamed(field, shape);
 }

@@ -24,7 +24,6 @@ typedef enum modal_basis_size {
     SIZE_RIGID,
     SIZE_NODES,
     SIZE_ELEMENTS,
-    SIZE_ELEMENT_OFFSETS, /* elements + 1 */
     SIZE_ELEMENT_NODES,
     SIZE_FIXED,
     SIZE_INNER, /* nodes - vertices */
@@ -42,17 +41,12 @@ typedef enum modal_basis_group {
     GROUP_MODES,
     GROUP_REDUCED,
     GROUP_VOLUME,
-    GROUP_LEFT_OUT, /* of the extension modal_left_out */
-    GROUP_LOOK,     /* of the extension modal_look */
-    GROUP_LAWS,     /* of the extension modal_laws */
-    GROUP_ENERGY,   /* of the extension modal_energy: instead of GROUP_REDUCED */
-    GROUP_CREASES,  /* of the extension modal_creases */
+    GROUP_LEFT_OUT,
+    GROUP_LOOK,
     GROUP_COUNT
 } modal_basis_group;
 
-enum { MODAL_BASIS_V2 = 1, MODAL_BASIS_V3 = 2 }; /* major versions of the file */
-
-enum { MODAL_BASIS_FIELDS = 53 };
+enum { MODAL_BASIS_FIELDS = 47 };
 extern const modal_h5_field modal_basis_fields[MODAL_BASIS_FIELDS];
 extern const char *const modal_basis_groups[GROUP_COUNT];
 
@@ -70,42 +64,36 @@ extern const char *const modal_orthotropic_attributes[9];
 /* The address of the array. */
 void *modal_basis_field_array(const modal_shape *shape, const modal_h5_field *field);
 
-/* 1 for a solid whose elements have fibres, in memory or with its source. */
-int modal_basis_has_fibres(const modal_shape *shape);
-
 /* 1 for an array that shape->source makes; and rows [first, first + count) of it. */
 int modal_basis_field_is_streamed(const modal_h5_field *field, const modal_shape *shape);
 modal_status modal_basis_field_stream(const modal_h5_field *field, const modal_shape *shape, int64_t first, int64_t count, void *to,
                                       modal_error *err);
 
-/* 1 for an array that is there and that a file of version 3 has: element_material only where it says something. */
+/* 1 for an array that is there and that a file has: element_material only where it says something. */
 int modal_basis_field_is_written(const modal_h5_field *field, const modal_shape *shape);
 
 /* 1 for an array that the hashes cover: not tables, which follow from others, nor what is measured of a basis, nor its
- * looks. */
+ * looks, nor fibres, which linear modes do not depend on. */
 int modal_basis_field_is_hashed(const modal_h5_field *field);
 
-/* 1 for an array that a shape of that version (MODAL_BASIS_V2 or _V3) must have (`solid`: with a /volume) and that
- * is NULL. */
-int modal_basis_field_missing(const modal_shape *shape, const modal_h5_field *field, unsigned major, int solid);
+/* 1 for an array that a shape must have (`solid`: with a /volume) and that is NULL. */
+int modal_basis_field_missing(const modal_shape *shape, const modal_h5_field *field, int solid);
 
 /* Sizes by symbol, from the counts in the struct. FACES, ELEMENT_NODES and EMBEDDED come from
  * the offsets (0 without, ELEMENT_NODES then from the shape's source; EMBEDDED: the vertices). */
 void modal_basis_sizes(const modal_shape *shape, int64_t sizes[SIZE_COUNT]);
 
-/* The sizes that follow from others: OFFSETS and TILES from the vertices, ELEMENT_OFFSETS from
- * the elements, QUADRATIC, CUBIC and QUARTIC from the modes, INNER from nodes and vertices; -1 from -1. */
+/* The sizes that follow from others: OFFSETS and TILES from the vertices, QUADRATIC, CUBIC and QUARTIC from the modes, INNER from nodes and vertices; -1 from -1. */
 void modal_basis_derived_sizes(int64_t sizes[SIZE_COUNT]);
 
 /* Dimensions of a field; -1 where the size is not known. */
 void modal_basis_field_dims(const modal_h5_field *field, const int64_t sizes[SIZE_COUNT],
                             int64_t dims[MODAL_H5_RANK]);
 
-/* All rules on values that the specification has, for the arrays that are there, of MODAL_BASIS_V2 or _V3; `deep`: those that
- * are left to the checker, too. FACES, ELEMENT_NODES and EMBEDDED are the lengths that these arrays really have. */
-modal_status modal_basis_rules_shape(const modal_checker *checker, const char *path, unsigned major,
-                                     const modal_shape *shape, const int64_t sizes[SIZE_COUNT],
-                                     int deep);
+/* All rules on values that the specification has, for the arrays that are there; `deep`: those that are left to the
+ * checker, too. FACES, ELEMENT_NODES and EMBEDDED are the lengths that these arrays really have. */
+modal_status modal_basis_rules_shape(const modal_checker *checker, const char *path, const modal_shape *shape,
+                                     const int64_t sizes[SIZE_COUNT], int deep);
 modal_status modal_basis_rules_objects(const modal_checker *checker, const modal_basis *basis);
 
 #endif

@@ -8,13 +8,6 @@
 #include "formats/h5/findings.h"
 #include "lib/model/basis.h"
 
-#define MODAL_ENERGY_EXTENSION "modal_energy"
-#define MODAL_LEFT_OUT_EXTENSION "modal_left_out"
-#define MODAL_RANKS_EXTENSION "modal_ranks"
-#define MODAL_STIFFNESS_EXTENSION "modal_stiffness"
-#define MODAL_LOOK_EXTENSION "modal_look"
-#define MODAL_CREASES_EXTENSION "modal_creases"
-
 /* What a reader wants. Counts, names, objects, provenance and hash always come; arrays of the other
  * parts stay NULL (their types and shapes are checked all the same). */
 enum {
@@ -25,9 +18,8 @@ enum {
     MODAL_BASIS_VOLUME_MODES = 16, /* phi at the nodes: the largest array of all. Where a file has them as
                                       inner_modes, MATRIX and VOLUME come with them */
     MODAL_BASIS_REDUCED = 32, /* reduced forces, where there are any */
-    MODAL_BASIS_LEFT_OUT = 64, /* what measures them, where it is there (formats/modal_left_out.md) */
-    MODAL_BASIS_LOOK = 128,    /* names of materials by triangle and corners with one normal, where they are there (formats/modal_look.md,
-                                  modal_creases.md) */
+    MODAL_BASIS_LEFT_OUT = 64, /* what measures them, where it is there */
+    MODAL_BASIS_LOOK = 128,    /* names of materials by triangle and corners with one normal, where they are there */
     MODAL_BASIS_DEFORM = MODAL_BASIS_SURFACE | MODAL_BASIS_MATRIX,
     MODAL_BASIS_ALL = MODAL_BASIS_DEFORM | MODAL_BASIS_MODES | MODAL_BASIS_VOLUME |
                       MODAL_BASIS_VOLUME_MODES | MODAL_BASIS_REDUCED | MODAL_BASIS_LEFT_OUT | MODAL_BASIS_LOOK

@@ -9,7 +9,7 @@
 #include "lib/base/memory.h"
 
 static const char in_shapes[] = "shapes/*/";
-static const char *const of_others[] = {"shapes/hash", "objects/shape", "objects/parent", "objects/rest_frame"};
+static const char *const of_others[] = {"shapes/hash", "objects/shape", "objects/parent", "objects/rest_pose"};
 static const char *const of_members[] = {"volume/materials/*/axes", "volume/groups/*/nodes", "volume/groups/*/elements"};
 enum { N_OTHERS = sizeof of_others / sizeof *of_others, N_MEMBERS = sizeof of_members / sizeof *of_members };
 _Static_assert(MODAL_BASIS_FIELDS <= sizeof ((modal_basis_list *)0)->has, "a place for each field");
@@ -18,15 +18,14 @@ _Static_assert(MODAL_BASIS_FIELDS <= sizeof ((modal_basis_list *)0)->has, "a pla
 static int is_covered(int i)
 {
     const modal_h5_field *f = &modal_basis_fields[i];
-    if (!modal_basis_field_is_hashed(f) || !(f->majors & MODAL_BASIS_V3)) return 0;
-    return i == 0 || strcmp(f->name, f[-1].name) != 0 || !(f[-1].majors & MODAL_BASIS_V3);
+    return modal_basis_field_is_hashed(f) && (i == 0 || strcmp(f->name, f[-1].name) != 0);
 }
 
-void modal_basis_hashed(int energies, char text[MODAL_BASIS_HASHED])
+void modal_basis_hashed(char text[MODAL_BASIS_HASHED])
 {
     size_t used = 0;
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++)
-        if (is_covered(i) && (energies || modal_basis_fields[i].group != GROUP_ENERGY))
+        if (is_covered(i))
             used += (size_t)snprintf(text + used, MODAL_BASIS_HASHED - used, "%s%s/%s ", in_shapes,
                                      modal_basis_groups[modal_basis_fields[i].group], modal_basis_fields[i].name);
     for (int i = 0; i < N_MEMBERS; i++)
@@ -114,7 +113,7 @@ void modal_basis_hash_content(modal_hash *hash, const modal_basis *basis, const 
     for (int32_t i = 0; i < n; i++) modal_hash_more(hash, &basis->objects[i].shape, sizeof(int32_t));
     modal_hash_begin(hash, "parent", n, sizeof(int32_t));
     for (int32_t i = 0; i < n; i++) modal_hash_more(hash, &basis->objects[i].parent, sizeof(int32_t));
-    modal_hash_begin(hash, "rest_frame", 12 * (int64_t)n, sizeof(double));
+    modal_hash_begin(hash, "rest_pose", 12 * (int64_t)n, sizeof(double));
     for (int32_t i = 0; i < n; i++) modal_hash_more(hash, basis->objects[i].rest_pose, 12 * sizeof(double));
     modal_hash_text(hash, text);
 }
@@ -138,34 +137,6 @@ done:
     modal_free(&hashes);
     modal_hash_delete(hash);
     return status;
-}
-
-/* ---- version 2.0 ---- */
-
-void modal_basis_hash_shape_2(modal_hash *hash, const modal_shape *s, const int64_t sizes[SIZE_COUNT])
-{
-    const modal_volume_mesh *v = &s->solid.mesh;
-    for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
-        const modal_h5_field *f = &modal_basis_fields[i];
-        if (!(f->majors & MODAL_BASIS_V2) || !modal_basis_field_is_hashed(f) || !modal_basis_field_array(s, f) ||
-            (f->group == GROUP_VOLUME && v->n_nodes == 0))
-            continue;
-        append_field(hash, s, f, sizes);
-    }
-    if (v->n_nodes == 0) return;
-    append_axes(hash, v);
-    for (int32_t i = 0; i < v->n_groups; i++)
-        for (int elements = 0; elements < 2; elements++) append_group(hash, &v->groups[i], elements);
-}
-
-void modal_basis_hash_objects_2(modal_hash *hash, const modal_basis *basis)
-{
-    for (int32_t i = 0; i < basis->n_objects; i++) {
-        const modal_object *o = &basis->objects[i];
-        modal_hash_array(hash, "shape", &o->shape, 1, sizeof o->shape);
-        modal_hash_array(hash, "parent", &o->parent, 1, sizeof o->parent);
-        modal_hash_array(hash, "rest_frame", o->rest_pose, 12, sizeof(double));
-    }
 }
 
 /* ---- by the list of a file ---- */

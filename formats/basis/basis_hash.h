@@ -9,9 +9,8 @@
 
 enum { MODAL_BASIS_HASHED = 2048 };
 
-/* /@hashed as it is written; `energies`: with the arrays of modal_energy, which files without them do not list, so that an
- * assembly made before there were any goes on naming such files (formats/modal_energy.md). */
-void modal_basis_hashed(int energies, char text[MODAL_BASIS_HASHED]);
+/* /@hashed as it is written. */
+void modal_basis_hashed(char text[MODAL_BASIS_HASHED]);
 
 /* The hash of a shape in memory, in the order of that list; `hash` is started over. sizes: those of its arrays. Errors: those of
  * its source. */
@@ -20,11 +19,6 @@ modal_status modal_basis_hash_shape(modal_hash *hash, const modal_shape *shape, 
 /* The content hash of a basis whose shapes have these hashes, [n_shapes, 16]; `hash` is started over. */
 void modal_basis_hash_content(modal_hash *hash, const modal_basis *basis, const unsigned char *hashes,
                               char text[MODAL_HASH_TEXT]);
-
-/* Appends, as version 2.0 has it, the arrays of a shape that was just read from such a file; after all shapes, the
- * objects. */
-void modal_basis_hash_shape_2(modal_hash *hash, const modal_shape *shape, const int64_t sizes[SIZE_COUNT]);
-void modal_basis_hash_objects_2(modal_hash *hash, const modal_basis *basis);
 
 /* A file's /@hashed: whether it is well formed, and has the arrays of this page that some shape has. */
 typedef struct modal_basis_list {

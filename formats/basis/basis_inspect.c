@@ -56,7 +56,7 @@ static modal_status inspect(modal_basis_inspection *x, modal_error *err)
     char path[32];
     snprintf(path, sizeof path, "/shapes/%04d", x->seen);
     modal_basis_sizes(s, sizes);
-    MODAL_TRY(modal_basis_rules_shape(&checker, path, MODAL_BASIS_V3, s, sizes, 0));
+    MODAL_TRY(modal_basis_rules_shape(&checker, path, s, sizes, 0));
     MODAL_TRY(modal_basis_hash_shape(x->hash, s, sizes, x->hashes + (int64_t)MODAL_HASH_BYTES * x->seen, err));
     x->seen++;
 done:

@@ -7,14 +7,6 @@
 
 #include "lib/base/memory.h"
 
-modal_status modal_basis_check_version(const modal_h5_in *in, unsigned *major)
-{
-    int found = 0;
-    const modal_status status = modal_h5_check_versions(in, "basis", 2, 3, &found);
-    *major = found == 2 ? MODAL_BASIS_V2 : MODAL_BASIS_V3;
-    return status;
-}
-
 /* ---- matrices by rows ---- */
 
 modal_status modal_basis_layout(const modal_h5_in *in, const modal_h5_place *modes, int *plain)
@@ -28,11 +20,11 @@ modal_status modal_basis_layout(const modal_h5_in *in, const modal_h5_place *mod
     H5Eclear2(H5E_DEFAULT); /* that it is no dataset is found when it is read */
     snprintf(matrix.path, sizeof matrix.path, "%.160s/modal_matrix", modes->path);
     if (modal_h5_has_attribute(&matrix, "layout")) MODAL_TRY(modal_h5_read_text(in, &matrix, "layout", &text));
-    if (text) *plain = strcmp(text, "plain") == 0;
+    if (text) *plain = strcmp(text, "vertex_major") == 0;
     if (text && !*plain && strcmp(text, "tile32") != 0) {
         char where[MODAL_H5_PATH];
         snprintf(where, sizeof where, "%.160s@layout", matrix.path);
-        MODAL_TRY(modal_broken(&in->checker, where, "must be tile32 or plain, is \"%.64s\"", text));
+        MODAL_TRY(modal_broken(&in->checker, where, "must be tile32 or vertex_major, is \"%.64s\"", text));
     }
 done:
     modal_free(&text);
@@ -72,42 +64,9 @@ done:
     return status;
 }
 
-/* ---- version 2.0 ---- */
-
-modal_status modal_basis_embedding_2(const modal_h5_in *in, const char *path, modal_shape *s,
-                                     int64_t sizes[SIZE_COUNT])
-{
-    modal_status status = MODAL_OK;
-    const int boundary = s->embedding.kind == MODAL_SURFACE_BOUNDARY;
-    char where[MODAL_H5_PATH];
-    snprintf(where, sizeof where, "%.160s/volume/embedding_weights", path);
-    for (int64_t v = 0; boundary && s->embedding.weights && v < s->surface.n_vertices; v++) {
-        const double *w = s->embedding.weights + 4 * v;
-        if (w[0] == 1.0 && w[1] == 0.0 && w[2] == 0.0 && w[3] == 0.0) continue;
-        MODAL_TRY(modal_broken(&in->checker, where, "row %lld: must be 1 0 0 0, is %g %g %g %g", (long long)v, w[0],
-                               w[1], w[2], w[3]));
-        break;
-    }
-    if (boundary) {
-        modal_free(&s->embedding.weights);
-        for (int64_t v = 0; s->embedding.nodes && v < s->surface.n_vertices; v++)
-            s->embedding.nodes[v] = s->embedding.nodes[4 * v];
-        sizes[SIZE_EMBEDDED] = s->surface.n_vertices;
-    } else {
-        sizes[SIZE_EMBEDDED] = 4 * s->surface.n_vertices;
-        if (s->embedding.nodes && s->embedding.weights) {
-            MODAL_TRY(modal_alloc(&s->embedding.offsets, s->surface.n_vertices + 1, sizeof(int64_t), "embedding",
-                                  in->checker.err));
-            for (int64_t v = 0; v <= s->surface.n_vertices; v++) s->embedding.offsets[v] = 4 * v;
-        }
-    }
-done:
-    return status;
-}
-
 /* ---- what others imply ---- */
 
-modal_status modal_basis_implied(const modal_h5_in *in, const modal_h5_place *volume, unsigned major, modal_shape *s)
+modal_status modal_basis_implied(const modal_h5_in *in, const modal_h5_place *volume, modal_shape *s)
 {
     modal_status status = MODAL_OK;
     modal_volume_mesh *v = &s->solid.mesh;
@@ -125,7 +84,7 @@ modal_status modal_basis_implied(const modal_h5_in *in, const modal_h5_place *vo
     }
     if (!v->element_material)
         MODAL_TRY(modal_alloc_zero(&v->element_material, n, sizeof(int32_t), "elements", in->checker.err));
-    if (major == MODAL_BASIS_V3 && modal_h5_has_link(volume, "inner_modes")) {
+    if (modal_h5_has_link(volume, "inner_modes")) {
         snprintf(where, sizeof where, "%.160s/inner_modes", volume->path);
         if (modal_h5_has_link(volume, "volume_modes"))
             MODAL_TRY(modal_broken(&in->checker, where, "must not be there with volume_modes"));

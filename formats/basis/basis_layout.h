@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lies otherwise in some files of basis.h5 than in memory: version 2.0, matrices by rows, arrays that others
- * imply. A private header of the format. */
+/* What lies otherwise in some files of basis.h5 than in memory: matrices by rows, arrays that others imply. A private header of the format. */
 #ifndef MODAL_FORMATS_BASIS_LAYOUT_H
 #define MODAL_FORMATS_BASIS_LAYOUT_H
 
 #include "formats/basis/basis_fields.h"
 #include "formats/h5/h5_util.h"
-
-/* modal_h5_check_versions for a basis; *major is MODAL_BASIS_V2 or MODAL_BASIS_V3. */
-modal_status modal_basis_check_version(const modal_h5_in *in, unsigned *major);
 
 /* *plain: 1 where the modal matrix of the group `modes` is [V, 3, r]. */
 modal_status modal_basis_layout(const modal_h5_in *in, const modal_h5_place *modes, int *plain);
@@ -21,12 +17,8 @@ modal_status modal_basis_read_plain(const modal_h5_in *in, const modal_h5_place 
 /* Rows [n_vertices, 3, n_modes] into tiles; lanes past the last vertex get 0. */
 void modal_basis_tile_rows(int64_t n_vertices, int64_t n_modes, const float *rows, float *tiles);
 
-/* The embedding of version 2.0, [V, 4] nodes and weights, is checked and becomes that of memory. */
-modal_status modal_basis_embedding_2(const modal_h5_in *in, const char *path, modal_shape *shape,
-                                     int64_t sizes[SIZE_COUNT]);
-
 /* Fills in what others imply: element_offsets, element_material. Checks which forms of phi at the nodes the group
  * `volume` has. */
-modal_status modal_basis_implied(const modal_h5_in *in, const modal_h5_place *volume, unsigned major, modal_shape *shape);
+modal_status modal_basis_implied(const modal_h5_in *in, const modal_h5_place *volume, modal_shape *shape);
 
 #endif

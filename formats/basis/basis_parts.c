@@ -107,11 +107,10 @@ modal_status modal_basis_part_open(modal_basis_part *part, char *path, const cha
     const modal_h5_source source = {path, NULL, 0};
     modal_h5_place root = {H5I_INVALID_HID, ""};
     int64_t dims[2] = {0, MODAL_HASH_BYTES};
-    int major = 0;
     *part = (modal_basis_part){.in = {.file = H5I_INVALID_HID, .checker = {NULL, err}, .budget = budget}, .path = path};
     part->shapes.id = H5I_INVALID_HID;
     MODAL_TRY(modal_h5_open(&part->in, &source));
-    MODAL_TRY(modal_h5_check_versions(&part->in, "basis", 3, 3, &major));
+    MODAL_TRY(modal_h5_check_root(&part->in, "basis", 1));
     MODAL_TRY(modal_h5_enter(&part->in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_read_text(&part->in, &root, "hashed", &part->hashed));
     if (hashed) MODAL_TRY(check_list(part->hashed, hashed, err));

@@ -18,8 +18,7 @@ static const modal_h5_place nowhere = {H5I_INVALID_HID, ""};
 /* What the checker's read gathers on its way; NULL for any other read. */
 typedef struct content {
     modal_hash *hash;
-    modal_basis_list list; /* version 3 */
-    int partial; /* an array is missing, which has been reported: the hash tells nothing */
+    modal_basis_list list;
 } content;
 
 /* Reads a field. `seen` tells which sizes an earlier field has defined already: the first field
@@ -48,28 +47,25 @@ static modal_status read_field(const modal_h5_in *in, const modal_h5_place *grou
 
 static int64_t known(int64_t size) { return size < 0 ? 0 : size; }
 
-/* Of two fields of one name, in float64 and float32, the one that the file has; where it has neither, the first. Of two groups of
- * reduced forces, which have arrays of the struct in common, the one that is there. */
+/* Of two fields of one name, in float64 and float32, the one that the file has; where it has neither, the first. */
 static int is_the_one(const modal_h5_place places[GROUP_COUNT], const modal_h5_field *field)
 {
-    if (field->group == GROUP_ENERGY) return places[GROUP_ENERGY].id >= 0;
-    if (field->group == GROUP_REDUCED) return places[GROUP_ENERGY].id < 0;
     if (field->part != MODAL_BASIS_VOLUME_MODES || strcmp(field->name, "volume_modes") != 0) return 1;
     return modal_h5_is_float(&places[field->group], field->name) == (field->type == MODAL_H5_F32);
 }
 
-static modal_status read_fields(const modal_h5_in *in, const modal_h5_place places[GROUP_COUNT], unsigned major,
-                                unsigned parts, modal_shape *s, int64_t sizes[SIZE_COUNT], int *plain)
+static modal_status read_fields(const modal_h5_in *in, const modal_h5_place places[GROUP_COUNT], unsigned parts, modal_shape *s,
+                                int64_t sizes[SIZE_COUNT], int *plain)
 {
     /* these follow from others; no field defines them */
-    int seen[SIZE_COUNT] = {[SIZE_OFFSETS] = 1,   [SIZE_TILES] = 1, [SIZE_ELEMENT_OFFSETS] = 1,
-                            [SIZE_QUADRATIC] = 1, [SIZE_CUBIC] = 1, [SIZE_QUARTIC] = 1, [SIZE_INNER] = 1};
+    int seen[SIZE_COUNT] = {[SIZE_OFFSETS] = 1, [SIZE_TILES] = 1,   [SIZE_QUADRATIC] = 1,
+                            [SIZE_CUBIC] = 1,   [SIZE_QUARTIC] = 1, [SIZE_INNER] = 1};
     for (int i = 0; i < SIZE_COUNT; i++) sizes[i] = -1;
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
         modal_status status = MODAL_OK;
         const modal_h5_field *field = &modal_basis_fields[i];
-        if (!(field->majors & major) || !is_the_one(places, field)) continue;
-        if (field->part == MODAL_BASIS_MATRIX && major == MODAL_BASIS_V3)
+        if (!is_the_one(places, field)) continue;
+        if (field->part == MODAL_BASIS_MATRIX)
             status = modal_basis_layout(in, &places[field->group], plain);
         if (status == MODAL_OK && *plain && field->part == MODAL_BASIS_MATRIX) {
             status = modal_basis_read_plain(in, &places[field->group], sizes[SIZE_VERTICES], (parts & field->part) != 0,
@@ -144,29 +140,25 @@ static modal_status read_attributes(const modal_h5_in *in, const modal_h5_place 
     MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_VOLUME], "stiffness_rule", MODAL_H5_OPTIONAL, 2,
                           modal_stiffness_rule_names, &choice));
     s->solid.mesh.stiffness_rule = (modal_stiffness_rule)choice;
-    const modal_basis_group forces = groups[GROUP_ENERGY].id >= 0 ? GROUP_ENERGY : GROUP_REDUCED;
-    if (s->solid.mesh.stiffness_rule != MODAL_STIFFNESS_PLAIN && groups[forces].id >= 0)
-        MODAL_TRY(modal_broken(&in->checker, groups[GROUP_VOLUME].path, "stiffness_rule must be plain beside %s, is %s",
-                               modal_basis_groups[forces], modal_stiffness_rule_names[choice]));
+    if (s->solid.mesh.stiffness_rule != MODAL_STIFFNESS_PLAIN && groups[GROUP_REDUCED].id >= 0)
+        MODAL_TRY(modal_broken(&in->checker, groups[GROUP_VOLUME].path, "stiffness_rule must be %s with reduced_forces, is %s",
+                               modal_stiffness_rule_names[MODAL_STIFFNESS_PLAIN], modal_stiffness_rule_names[choice]));
 done:
     return status;
 }
 
 /* The arrays of forces are all there where their group is. */
-static modal_status check_forces(const modal_h5_in *in, const modal_h5_place groups[GROUP_COUNT], unsigned major, unsigned parts,
+static modal_status check_forces(const modal_h5_in *in, const modal_h5_place groups[GROUP_COUNT], unsigned parts,
                                  const modal_shape *s)
 {
     modal_status status = MODAL_OK;
     const modal_reduced_forces *forces = &s->modes.reduced_forces;
     if ((parts & MODAL_BASIS_REDUCED) && groups[GROUP_REDUCED].id >= 0 &&
-        (!forces->linear || !forces->quadratic || !forces->cubic))
+        (!forces->linear || !forces->quadratic || !forces->cubic == !forces->quartic))
         MODAL_TRY(modal_broken(&in->checker, groups[GROUP_REDUCED].path,
-                               "linear, quadratic and cubic must all be there"));
-    if (major == MODAL_BASIS_V3 && (parts & MODAL_BASIS_REDUCED) && groups[GROUP_ENERGY].id >= 0 &&
-        (!forces->linear || !forces->quadratic || !forces->quartic))
-        MODAL_TRY(modal_broken(&in->checker, groups[GROUP_ENERGY].path, "linear, quadratic and quartic must all be there"));
+                               "linear, quadratic and either cubic or quartic must be there"));
     const modal_reduced_forces *more = &s->modes.left_out.forces;
-    if (major == MODAL_BASIS_V3 && (parts & MODAL_BASIS_LEFT_OUT) && groups[GROUP_LEFT_OUT].id >= 0 &&
+    if ((parts & MODAL_BASIS_LEFT_OUT) && groups[GROUP_LEFT_OUT].id >= 0 &&
         (!more->linear != !more->quadratic || !more->linear != !more->cubic))
         MODAL_TRY(modal_broken(&in->checker, groups[GROUP_LEFT_OUT].path, "linear, quadratic and cubic must all be there or none"));
 done:
@@ -187,8 +179,8 @@ static modal_status decode_slow(int64_t n_tiles, modal_left_out *slow, modal_err
     return MODAL_OK;
 }
 
-static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shapes, int32_t index, unsigned major,
-                               unsigned parts, content *deep, modal_shape *s)
+static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shapes, int32_t index, unsigned parts,
+                               content *deep, modal_shape *s)
 {
     modal_status status = MODAL_OK;
     modal_h5_place place = nowhere, groups[GROUP_COUNT];
@@ -199,39 +191,31 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
     snprintf(name, sizeof name, "%04d", index);
     MODAL_TRY(modal_h5_enter(in, shapes, name, MODAL_H5_REQUIRED, &place));
     MODAL_TRY(modal_h5_read_text(in, &place, "name", &s->name));
-    if (major == MODAL_BASIS_V3) MODAL_TRY(modal_basis_read_link(in, &place, s, &linked));
+    MODAL_TRY(modal_basis_read_link(in, &place, s, &linked));
     if (linked) goto done;
     for (int i = 0; i < GROUP_COUNT; i++)
         MODAL_TRY(modal_h5_enter(in, &place, modal_basis_groups[i],
-                                 i == GROUP_VOLUME || i == GROUP_REDUCED || i == GROUP_LEFT_OUT || i == GROUP_LOOK ||
-                                         i == GROUP_LAWS || i == GROUP_ENERGY || i == GROUP_CREASES
+                                 i == GROUP_VOLUME || i == GROUP_REDUCED || i == GROUP_LEFT_OUT || i == GROUP_LOOK
                                      ? MODAL_H5_OPTIONAL
                                      : MODAL_H5_REQUIRED,
                                  &groups[i]));
-    if (groups[GROUP_REDUCED].id >= 0 && groups[GROUP_ENERGY].id >= 0 && major == MODAL_BASIS_V3) {
-        MODAL_TRY(modal_broken(&in->checker, place.path, "reduced_forces and modal_energy must not both be there"));
-        modal_h5_leave(&groups[GROUP_ENERGY]);
-        groups[GROUP_ENERGY] = nowhere;
-    }
     /* inner_modes are the rest of what the matrix and the embedding have */
     if ((parts & MODAL_BASIS_VOLUME_MODES) && modal_h5_has_link(&groups[GROUP_VOLUME], "inner_modes"))
         parts |= MODAL_BASIS_MATRIX | MODAL_BASIS_VOLUME;
-    MODAL_TRY(read_fields(in, groups, major, parts, s, sizes, &plain));
+    MODAL_TRY(read_fields(in, groups, parts, s, sizes, &plain));
     if ((parts & MODAL_BASIS_SURFACE) && !s->surface.uv != !s->surface.triangle_uv)
         MODAL_TRY(modal_broken(&in->checker, groups[GROUP_SURFACE].path,
                                "uv and triangle_uv must both be there or neither"));
-    MODAL_TRY(check_forces(in, groups, major, parts, s));
+    MODAL_TRY(check_forces(in, groups, parts, s));
     const modal_left_out *slow = &s->modes.left_out;
     if (!slow->slow_eigenvalues != !slow->slow_participation || !slow->slow_eigenvalues != !slow->slow_bytes ||
         !slow->slow_eigenvalues != !slow->slow_scales)
         MODAL_TRY(modal_broken(&in->checker, groups[GROUP_LEFT_OUT].path,
                                "slow_eigenvalues, slow_participation, slow_scales and slow_matrix must all be there or none"));
     MODAL_TRY(decode_slow(modal_tile_count(s->surface.n_vertices), &s->modes.left_out, in->checker.err));
-    if (major == MODAL_BASIS_V3 && (parts & MODAL_BASIS_LOOK) && groups[GROUP_LOOK].id >= 0 &&
+    if ((parts & MODAL_BASIS_LOOK) && groups[GROUP_LOOK].id >= 0 &&
         (!s->look.triangle_material || !s->look.material_names))
         MODAL_TRY(modal_broken(&in->checker, groups[GROUP_LOOK].path, "triangle_material and material_names must both be there"));
-    if (major == MODAL_BASIS_V3 && (parts & MODAL_BASIS_LOOK) && groups[GROUP_CREASES].id >= 0 && !s->look.triangle_normal)
-        MODAL_TRY(modal_broken(&in->checker, groups[GROUP_CREASES].path, "triangle_normal must be there"));
     MODAL_TRY(read_attributes(in, groups, s));
     if ((parts & MODAL_BASIS_VOLUME) && groups[GROUP_VOLUME].id >= 0) {
         MODAL_TRY(modal_basis_read_materials(in, &groups[GROUP_VOLUME], &s->solid.mesh));
@@ -239,15 +223,10 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
     }
     if (deep)
         for (int i = 0; i < MODAL_BASIS_FIELDS; i++)
-            partial |= modal_basis_field_missing(s, &modal_basis_fields[i], major, groups[GROUP_VOLUME].id >= 0);
-    if (major == MODAL_BASIS_V2) {
-        if (deep) modal_basis_hash_shape_2(deep->hash, s, sizes);
-        MODAL_TRY(modal_basis_embedding_2(in, place.path, s, sizes));
-    }
-    if (parts & MODAL_BASIS_VOLUME) MODAL_TRY(modal_basis_implied(in, &groups[GROUP_VOLUME], major, s));
-    MODAL_TRY(modal_basis_rules_shape(&in->checker, place.path, major, s, sizes, deep != NULL));
-    if (deep) deep->partial |= partial;
-    if (deep && major == MODAL_BASIS_V3) {
+            partial |= modal_basis_field_missing(s, &modal_basis_fields[i], groups[GROUP_VOLUME].id >= 0);
+    if (parts & MODAL_BASIS_VOLUME) MODAL_TRY(modal_basis_implied(in, &groups[GROUP_VOLUME], s));
+    MODAL_TRY(modal_basis_rules_shape(&in->checker, place.path, s, sizes, deep != NULL));
+    if (deep) {
         unsigned char bytes[MODAL_HASH_BYTES];
         char found[MODAL_HASH_TEXT], said[MODAL_HASH_TEXT];
         MODAL_TRY(modal_basis_hash_listed(in, &place, &deep->list, s, sizes, plain, deep->hash, bytes));
@@ -284,7 +263,7 @@ static modal_status read_linked(const modal_basis_part *part, unsigned parts, co
     modal_status status = modal_basis_part_has(part, s, err);
     memcpy(read.hash, s->hash, MODAL_HASH_BYTES);
     if (status == MODAL_OK)
-        status = read_shape(&part->in, &part->shapes, (int32_t)s->file_shape, MODAL_BASIS_V3, parts, deep, &read);
+        status = read_shape(&part->in, &part->shapes, (int32_t)s->file_shape, parts, deep, &read);
     if (status == MODAL_OK && read.file)
         status = modal_error_set(err, MODAL_ERROR_INPUT, "shape %lld lies in a third file, %s",
                                  (long long)s->file_shape, read.file);
@@ -373,7 +352,7 @@ static modal_status read_hashes(const modal_h5_in *in, const modal_h5_place *sha
 }
 
 static modal_status read_shapes(const modal_h5_in *in, const modal_h5_place *root, const choice *wanted,
-                                unsigned major, content *deep, modal_basis *basis)
+                                content *deep, modal_basis *basis)
 {
     modal_status status = MODAL_OK;
     modal_h5_place shapes = nowhere;
@@ -385,7 +364,7 @@ static modal_status read_shapes(const modal_h5_in *in, const modal_h5_place *roo
     MODAL_TRY(
         modal_alloc_zero(&basis->shapes, n, sizeof *basis->shapes, "shapes", in->checker.err));
     basis->n_shapes = n;
-    if (major == MODAL_BASIS_V3) MODAL_TRY(read_hashes(in, &shapes, basis));
+    MODAL_TRY(read_hashes(in, &shapes, basis));
     MODAL_TRY(modal_alloc(&parts, n, sizeof *parts, "shapes", in->checker.err));
     for (int32_t i = 0; i < n; i++) parts[i] = wanted->parts;
     if (wanted->choose) {
@@ -393,7 +372,7 @@ static modal_status read_shapes(const modal_h5_in *in, const modal_h5_place *roo
         MODAL_TRY(wanted->choose(wanted->context, basis, parts, in->checker.err));
     }
     for (int32_t i = 0; i < n; i++)
-        MODAL_TRY(read_shape(in, &shapes, i, major, parts[i], deep, &basis->shapes[i]));
+        MODAL_TRY(read_shape(in, &shapes, i, parts[i], deep, &basis->shapes[i]));
     MODAL_TRY(read_parts(in, wanted, parts, deep, basis));
 done:
     modal_free(&parts);
@@ -414,7 +393,7 @@ static modal_status read_objects(const modal_h5_in *in, const modal_h5_place *ro
                                   &shape));
     MODAL_TRY(modal_h5_read_array(in, &objects, "parent", MODAL_H5_I32, 1, dims, MODAL_H5_REQUIRED,
                                   &parent));
-    MODAL_TRY(modal_h5_read_array(in, &objects, "rest_frame", MODAL_H5_F64, 3, dims,
+    MODAL_TRY(modal_h5_read_array(in, &objects, "rest_pose", MODAL_H5_F64, 3, dims,
                                   MODAL_H5_REQUIRED, &rest_pose));
     if (!shape || !parent || !rest_pose) goto done; /* reported above */
     if (dims[0] < 1 || dims[0] > INT32_MAX) {
@@ -442,20 +421,14 @@ done:
 }
 
 /* Compares the content hash, which was stated, with what was gathered. */
-static modal_status check_content(const modal_h5_in *in, const modal_h5_place *root, unsigned major, content *found,
+static modal_status check_content(const modal_h5_in *in, const modal_h5_place *root, content *found,
                                   const modal_basis *basis, const char *stated)
 {
     modal_status status = MODAL_OK;
     char text[MODAL_HASH_TEXT];
     if (basis->n_shapes == 0 || basis->n_objects == 0) return MODAL_OK; /* reported */
-    if (major == MODAL_BASIS_V3) {
-        if (!found->list.text[0]) return MODAL_OK;
-        MODAL_TRY(modal_basis_hash_listed_content(in, root, &found->list, found->hash, text));
-    } else {
-        if (found->partial) return MODAL_OK;
-        modal_basis_hash_objects_2(found->hash, basis);
-        modal_hash_text(found->hash, text);
-    }
+    if (!found->list.text[0]) return MODAL_OK;
+    MODAL_TRY(modal_basis_hash_listed_content(in, root, &found->list, found->hash, text));
     if (strcmp(stated, text) != 0)
         MODAL_TRY(modal_broken(&in->checker, "/@content_hash", "the content has %s, the file says %.64s", text, stated));
 done:
@@ -480,22 +453,21 @@ static modal_status read_all(const modal_h5_in *in, choice wanted, int deep, mod
     modal_h5_place root = nowhere;
     char *hash = NULL, *hashed = NULL;
     content found = {.list = {.text = ""}}, *gathered = deep ? &found : NULL;
-    unsigned major = 0;
     if (deep) MODAL_TRY(modal_hash_new(&found.hash, in->checker.err));
-    MODAL_TRY(modal_basis_check_version(in, &major));
+    MODAL_TRY(modal_h5_check_root(in, "basis", 1));
     MODAL_TRY(modal_h5_enter(in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_read_text(in, &root, "content_hash", &hash));
     MODAL_TRY(modal_rule_hash(&in->checker, "/@content_hash", hash));
     if (hash) snprintf(basis->hash, sizeof basis->hash, "%.32s", hash);
     MODAL_TRY(read_recipe(in, &root, basis));
-    if (major == MODAL_BASIS_V3) MODAL_TRY(modal_h5_read_text(in, &root, "hashed", &hashed));
+    MODAL_TRY(modal_h5_read_text(in, &root, "hashed", &hashed));
     if (deep && hashed) MODAL_TRY(modal_basis_list_init(&found.list, hashed, &in->checker));
     wanted.hashed = hashed;
-    MODAL_TRY(read_shapes(in, &root, &wanted, major, gathered, basis));
+    MODAL_TRY(read_shapes(in, &root, &wanted, gathered, basis));
     if (!wanted.choose) MODAL_TRY(read_objects(in, &root, basis));
     MODAL_TRY(modal_provenance_read(in, &root, MODAL_H5_REQUIRED, &basis->provenance,
                                     &basis->n_provenance));
-    if (deep && hash) MODAL_TRY(check_content(in, &root, major, &found, basis, hash));
+    if (deep && hash) MODAL_TRY(check_content(in, &root, &found, basis, hash));
 done:
     modal_hash_delete(found.hash);
     modal_free(&hash);
@@ -588,10 +560,9 @@ modal_status modal_basis_count_shapes(const char *path, int32_t *n, modal_error 
     const modal_h5_source source = {path, NULL, 0};
     modal_h5_in in = {H5I_INVALID_HID, 0, {NULL, err}};
     modal_h5_place root = nowhere, shapes = nowhere;
-    int major = 0;
     *n = 0;
     MODAL_TRY(modal_h5_open(&in, &source));
-    MODAL_TRY(modal_h5_check_versions(&in, "basis", 2, 3, &major));
+    MODAL_TRY(modal_h5_check_root(&in, "basis", 1));
     MODAL_TRY(modal_h5_enter(&in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_enter(&in, &root, "shapes", MODAL_H5_REQUIRED, &shapes));
     MODAL_TRY(modal_h5_read_count(&in, &shapes, n));

@@ -248,15 +248,15 @@ static modal_status slow_rules(const modal_checker *c, const char *path, const m
     modal_status status = MODAL_OK;
     const modal_left_out *l = &s->modes.left_out;
     if (!l->slow_eigenvalues) goto done;
-    MODAL_TRY(modal_rule_at_least(c, at(where, path, "modal_left_out/slow_eigenvalues"), l->slow_eigenvalues, l->n_slow, 0.0, 1));
-    MODAL_TRY(modal_rule_finite(c, at(where, path, "modal_left_out/slow_participation"), l->slow_participation, l->n_slow, 3,
+    MODAL_TRY(modal_rule_at_least(c, at(where, path, "truncation/slow_eigenvalues"), l->slow_eigenvalues, l->n_slow, 0.0, 1));
+    MODAL_TRY(modal_rule_finite(c, at(where, path, "truncation/slow_participation"), l->slow_participation, l->n_slow, 3,
                                 (modal_axes){"motion", "axis"}));
-    if (l->slow_scales) MODAL_TRY(modal_rule_at_least(c, at(where, path, "modal_left_out/slow_scales"), l->slow_scales, l->n_slow, 0.0, 0));
+    if (l->slow_scales) MODAL_TRY(modal_rule_at_least(c, at(where, path, "truncation/slow_scales"), l->slow_scales, l->n_slow, 0.0, 0));
     const int64_t n = s->surface.n_vertices, first = n - n % MODAL_TILE;
     for (int64_t i = 0; l->slow_bytes && first < n && i < 3 * (int64_t)l->n_slow; i++)
         for (int64_t lane = n - first; lane < MODAL_TILE; lane++)
             if (l->slow_bytes[(first / MODAL_TILE * 3 * l->n_slow + i) * MODAL_TILE + lane] != MODAL_SLOW_ZERO)
-                return modal_broken(c, at(where, path, "modal_left_out/slow_matrix"), "row %lld, lane %lld: must be %d past the last vertex",
+                return modal_broken(c, at(where, path, "truncation/slow_matrix"), "row %lld, lane %lld: must be %d past the last vertex",
                                     (long long)i, (long long)lane, MODAL_SLOW_ZERO);
 done:
     return status;
@@ -270,15 +270,15 @@ static modal_status reduced_rules(const modal_checker *c, const char *path, cons
     const modal_reduced_forces *f = &s->modes.reduced_forces;
     const int64_t r = s->modes.n_modes;
     const struct {
-        const char *name, *beside_quartic;
+        const char *name;
         const double *values;
         int64_t width;
-    } parts[] = {{"reduced_forces/linear", "modal_energy/linear", f->linear, r},
-                 {"reduced_forces/quadratic", "modal_energy/quadratic", f->quadratic, modal_quadratic_count(r)},
-                 {"reduced_forces/cubic", NULL, f->cubic, modal_cubic_count(r)}};
+    } parts[] = {{"reduced_forces/linear", f->linear, r},
+                 {"reduced_forces/quadratic", f->quadratic, modal_quadratic_count(r)},
+                 {"reduced_forces/cubic", f->cubic, modal_cubic_count(r)}};
     const modal_reduced_forces *more = &s->modes.left_out.forces;
     const double *left_out[] = {more->linear, more->quadratic, more->cubic};
-    static const char *const names[] = {"modal_left_out/linear", "modal_left_out/quadratic", "modal_left_out/cubic"};
+    static const char *const names[] = {"truncation/linear", "truncation/quadratic", "truncation/cubic"};
     for (int degree = 0; degree < 3; degree++)
         if (left_out[degree])
             MODAL_TRY(modal_rule_finite(c, at(where, path, names[degree]), left_out[degree], s->modes.left_out.n,
@@ -286,13 +286,12 @@ static modal_status reduced_rules(const modal_checker *c, const char *path, cons
     MODAL_TRY(slow_rules(c, path, s));
     for (int degree = 0; degree < 3; degree++) {
         if (!parts[degree].values) continue;
-        const char *name = f->quartic ? parts[degree].beside_quartic : parts[degree].name;
-        MODAL_TRY(modal_rule_finite(c, at(where, path, name), parts[degree].values, r,
+        MODAL_TRY(modal_rule_finite(c, at(where, path, parts[degree].name), parts[degree].values, r,
                                     parts[degree].width, (modal_axes){"row", "column"}));
         if (deep) MODAL_TRY(is_gradient(c, where, parts[degree].values, r, degree));
     }
     if (f->quartic)
-        MODAL_TRY(modal_rule_finite(c, at(where, path, "modal_energy/quartic"), f->quartic, modal_quartic_count(r), 1,
+        MODAL_TRY(modal_rule_finite(c, at(where, path, "reduced_forces/quartic"), f->quartic, modal_quartic_count(r), 1,
                                     (modal_axes){"value", ""}));
 done:
     return status;
@@ -329,14 +328,13 @@ static modal_status weight_rules(const modal_checker *c, const char *where, cons
     return MODAL_OK;
 }
 
-static modal_status embedding_rules(const modal_checker *c, const char *path, unsigned major, const modal_shape *s,
-                                    int64_t n_values)
+static modal_status embedding_rules(const modal_checker *c, const char *path, const modal_shape *s, int64_t n_values)
 {
     char where[WHERE];
     modal_status status = MODAL_OK;
     const int embedded = s->embedding.kind == MODAL_SURFACE_EMBEDDED;
     int sound = 0;
-    if (s->embedding.nodes && major == MODAL_BASIS_V3) {
+    if (s->embedding.nodes) {
         if (!s->embedding.offsets != !embedded)
             MODAL_TRY(modal_broken(c, at(where, path, "volume/embedding_offsets"),
                                    embedded ? "missing" : "must not be there where vertices are nodes"));
@@ -423,7 +421,7 @@ done:
     return status;
 }
 
-/* Of the extension modal_laws: unit vectors, or 0 where the material has a direction, or no fibres. */
+/* Unit vectors, or 0 where the material has a direction, or no fibres. */
 static modal_status fibre_rules(const modal_checker *c, const char *fibres, const modal_volume_mesh *v)
 {
     for (int64_t e = 0; v->element_fibres && e < v->n_elements; e++) {
@@ -454,12 +452,11 @@ done:
     return status;
 }
 
-static modal_status element_rules(const modal_checker *c, const char *path, unsigned major,
-                                  const modal_volume_mesh *v, int64_t n_values)
+static modal_status element_rules(const modal_checker *c, const char *path, const modal_volume_mesh *v, int64_t n_values)
 {
     char where[WHERE];
     modal_status status = MODAL_OK;
-    int typed = v->element_type != NULL, sound = 0;
+    int typed = v->element_type != NULL;
     for (int64_t e = 0; typed && e < v->n_elements; e++)
         if (v->element_type[e] >= MODAL_ELEMENT_TYPES) {
             typed = 0;
@@ -467,20 +464,9 @@ static modal_status element_rules(const modal_checker *c, const char *path, unsi
                                    "value %lld: must be 0 to %d, is %d", (long long)e,
                                    MODAL_ELEMENT_TYPES - 1, v->element_type[e]));
         }
-    at(where, path, "volume/element_offsets");
-    if (major == MODAL_BASIS_V2)
-        MODAL_TRY(modal_rule_offsets(c, where, v->element_offsets, v->n_elements, n_values, &sound));
-    else if (typed && v->element_offsets && v->element_nodes && v->element_offsets[v->n_elements] != n_values)
+    if (typed && v->element_offsets && v->element_nodes && v->element_offsets[v->n_elements] != n_values)
         MODAL_TRY(modal_broken(c, at(where, path, "volume/element_nodes"), "must be %lld, as the types say, are %lld",
                                (long long)v->element_offsets[v->n_elements], (long long)n_values));
-    for (int64_t e = 0; typed && sound && e < v->n_elements; e++) {
-        const int64_t n = v->element_offsets[e + 1] - v->element_offsets[e];
-        const modal_element_kind *kind = modal_mesh_kind(v, e);
-        if (n == kind->n_nodes) continue;
-        MODAL_TRY(modal_broken(c, where, "row %lld: a %s has %d nodes, the row %lld", (long long)e,
-                               kind->name, kind->n_nodes, (long long)n));
-        break;
-    }
     MODAL_TRY(modal_rule_range(c, at(where, path, "volume/element_nodes"), v->element_nodes, n_values,
                                1, 0, v->n_nodes));
 done:
@@ -505,15 +491,14 @@ done:
     return status;
 }
 
-static modal_status volume_rules(const modal_checker *c, const char *path, unsigned major, const modal_shape *s,
-                                 const int64_t sizes[SIZE_COUNT])
+static modal_status volume_rules(const modal_checker *c, const char *path, const modal_shape *s, const int64_t sizes[SIZE_COUNT])
 {
     char where[WHERE], volume[WHERE], fibres[WHERE];
     modal_status status = MODAL_OK;
     const modal_volume_mesh *v = &s->solid.mesh;
     MODAL_TRY(modal_rule_finite(c, at(where, path, "volume/nodes"), v->nodes, v->n_nodes, 3,
                                 (modal_axes){"row", "column"}));
-    MODAL_TRY(element_rules(c, path, major, v, sizes[SIZE_ELEMENT_NODES]));
+    MODAL_TRY(element_rules(c, path, v, sizes[SIZE_ELEMENT_NODES]));
     MODAL_TRY(fixed_rules(c, path, &s->solid));
     MODAL_TRY(modal_rule_finite(c, at(where, path, "volume/volume_modes"), s->solid.volume_modes,
                                 s->modes.n_modes, 3 * v->n_nodes, (modal_axes){"mode", "value"}));
@@ -521,8 +506,8 @@ static modal_status volume_rules(const modal_checker *c, const char *path, unsig
                                       (modal_axes){"mode", "value"}));
     MODAL_TRY(modal_rule_finite_float(c, at(where, path, "volume/inner_modes"), s->solid.inner_modes, s->modes.n_modes,
                                       3 * (v->n_nodes - s->surface.n_vertices), (modal_axes){"mode", "value"}));
-    MODAL_TRY(modal_basis_rules_solid(c, at(volume, path, "volume"), at(fibres, path, "modal_laws/fibres"), v));
-    MODAL_TRY(embedding_rules(c, path, major, s, sizes[SIZE_EMBEDDED]));
+    MODAL_TRY(modal_basis_rules_solid(c, at(volume, path, "volume"), at(fibres, path, "volume/fibres"), v));
+    MODAL_TRY(embedding_rules(c, path, s, sizes[SIZE_EMBEDDED]));
 done:
     return status;
 }
@@ -544,13 +529,13 @@ static modal_status look_rules(const modal_checker *c, const char *path, const m
     if (look->triangle_material && look->material_names)
         MODAL_TRY(modal_rule_range(c, at(where, path, "look/triangle_material"), look->triangle_material,
                                    s->surface.n_triangles, 1, -1, modal_look_count(look)));
-    MODAL_TRY(modal_rule_range(c, at(where, path, "modal_creases/triangle_normal"), look->triangle_normal, s->surface.n_triangles, 3, 0,
+    MODAL_TRY(modal_rule_range(c, at(where, path, "surface/corner_normals"), look->triangle_normal, s->surface.n_triangles, 3, 0,
                                3 * s->surface.n_triangles));
 done:
     return status;
 }
 
-modal_status modal_basis_rules_shape(const modal_checker *c, const char *path, unsigned major, const modal_shape *s,
+modal_status modal_basis_rules_shape(const modal_checker *c, const char *path, const modal_shape *s,
                                      const int64_t sizes[SIZE_COUNT], int deep)
 {
     modal_status status = MODAL_OK;
@@ -561,7 +546,7 @@ modal_status modal_basis_rules_shape(const modal_checker *c, const char *path, u
     } counts[] = {{"surface/rest_positions", s->surface.n_vertices, 1},
                   {"surface/triangles", s->surface.n_triangles, 1},
                   {"surface/uv", s->surface.n_uv, 0},
-                  {"modes/modal_matrix", s->modes.n_modes, major == MODAL_BASIS_V2},
+                  {"modes/modal_matrix", s->modes.n_modes, 0},
                   {"modes/rigid_eigenvalues", s->modes.n_rigid_modes, 0},
                   {"volume/nodes", s->solid.mesh.n_nodes, 0},
                   {"volume/element_types", s->solid.mesh.n_elements, 0}};
@@ -577,7 +562,7 @@ modal_status modal_basis_rules_shape(const modal_checker *c, const char *path, u
     MODAL_TRY(reduced_rules(c, path, s, deep));
     MODAL_TRY(look_rules(c, path, s));
     if (s->solid.mesh.n_nodes > 0 && (s->source || s->solid.mesh.nodes || s->solid.mesh.element_nodes || s->solid.volume_modes || s->solid.volume_modes_float))
-        MODAL_TRY(volume_rules(c, path, major, s, sizes));
+        MODAL_TRY(volume_rules(c, path, s, sizes));
 done:
     return status;
 }
@@ -617,7 +602,7 @@ modal_status modal_basis_rules_objects(const modal_checker *c, const modal_basis
             MODAL_TRY(modal_broken(c, "/objects/parent", "object %d: outside [-1, %d), %d", i,
                                    b->n_objects, o->parent));
         }
-        MODAL_TRY(modal_rule_rest_pose(c, "/objects/rest_frame", o->rest_pose, i));
+        MODAL_TRY(modal_rule_rest_pose(c, "/objects/rest_pose", o->rest_pose, i));
     }
     if (linked) MODAL_TRY(parents_end(c, b));
 done:

@@ -35,13 +35,6 @@ modal_status modal_basis_read_choice(const modal_h5_in *in, const modal_h5_place
     return status;
 }
 
-int modal_basis_uses_laws(const modal_volume_mesh *mesh)
-{
-    for (int32_t i = 0; i < mesh->n_materials; i++)
-        if (modal_material_says_more(&mesh->materials[i])) return 1;
-    return mesh->element_fibres != NULL;
-}
-
 /* [n, 2] shares and times. */
 static modal_status read_terms(const modal_h5_in *in, const modal_h5_place *place, const char *name, modal_prony *terms)
 {
@@ -60,7 +53,7 @@ static modal_status read_terms(const modal_h5_in *in, const modal_h5_place *plac
     return status;
 }
 
-/* What the extension modal_laws has of a material. */
+/* The law, fibres and viscosity of a material. */
 static modal_status read_more(const modal_h5_in *in, const modal_h5_place *place, modal_material *m)
 {
     modal_status status = MODAL_OK;

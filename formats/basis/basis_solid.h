@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a solid has in groups and attributes: the groups `materials`, with what modal_laws.md adds, and `groups`. Of a shape's
+/* What a solid has in groups and attributes: the groups `materials`, and `groups`. Of a shape's
  * `volume` and of `/solid` of snapshots. A private header of the formats. */
 #ifndef MODAL_FORMATS_BASIS_SOLID_H
 #define MODAL_FORMATS_BASIS_SOLID_H
@@ -7,8 +7,6 @@
 #include "formats/h5/findings.h"
 #include "formats/h5/h5_util.h"
 #include "lib/model/volume_mesh.h"
-
-#define MODAL_LAWS_EXTENSION "modal_laws"
 
 /* A text attribute that names one of the n values of an enumeration; an optional one that is absent
  * stands for the first. */
@@ -25,8 +23,5 @@ modal_status modal_basis_write_groups(hid_t place, const modal_volume_mesh *mesh
 /* The rules on indices of materials, groups, materials and fibres of a solid at `path`, for what is there; `fibres` is the path
  * of the elements' fibres. */
 modal_status modal_basis_rules_solid(const modal_checker *checker, const char *path, const char *fibres, const modal_volume_mesh *mesh);
-
-/* Whether the extension is used: a material says more than E, nu and density, or elements have fibres. */
-int modal_basis_uses_laws(const modal_volume_mesh *mesh);
 
 #endif

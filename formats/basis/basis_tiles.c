@@ -164,9 +164,8 @@ static modal_status place_own(modal_basis_tiles *t, const modal_basis *basis, mo
     modal_h5_in in = {H5I_INVALID_HID, 0, {NULL, err}};
     modal_h5_place root = nowhere, shapes = nowhere;
     char *hash = NULL;
-    unsigned major = 0;
     MODAL_TRY(modal_h5_open(&in, &source));
-    MODAL_TRY(modal_basis_check_version(&in, &major));
+    MODAL_TRY(modal_h5_check_root(&in, "basis", 1));
     MODAL_TRY(modal_h5_enter(&in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_read_text(&in, &root, "content_hash", &hash));
     if (!hash || strcmp(hash, basis->hash) != 0)

@@ -22,7 +22,7 @@ static modal_status check_complete(const modal_basis *basis, int32_t index, moda
     const modal_volume_mesh *v = &s->solid.mesh;
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
         const modal_h5_field *f = &modal_basis_fields[i];
-        if (!modal_basis_field_missing(s, f, MODAL_BASIS_V3, v->n_nodes > 0)) continue;
+        if (!modal_basis_field_missing(s, f, v->n_nodes > 0)) continue;
         snprintf(where, sizeof where, "%s/%s/%s", path, modal_basis_groups[f->group], f->name);
         return modal_broken(c, where, "missing");
     }
@@ -36,7 +36,7 @@ static modal_status check_complete(const modal_basis *basis, int32_t index, moda
         (s->modes.left_out.n > 0) != !!s->modes.left_out.forces.cubic)
         return modal_broken(c, path, "what is left out: linear, quadratic and cubic must all be there");
     if ((unsigned)v->stiffness_rule > MODAL_STIFFNESS_INCOMPATIBLE || (v->stiffness_rule != MODAL_STIFFNESS_PLAIN && forces->linear))
-        return modal_broken(c, path, "stiffness_rule must be plain or incompatible, and plain beside reduced forces, is %d",
+        return modal_broken(c, path, "stiffness_rule must be conforming or incompatible, and conforming with reduced forces, is %d",
                             (int)v->stiffness_rule);
     const modal_left_out *slow = &s->modes.left_out;
     if (!slow->slow_participation != !slow->slow_eigenvalues || !slow->slow_bytes != !slow->slow_eigenvalues ||
@@ -116,10 +116,8 @@ static modal_status write_shape(hid_t shapes, int32_t index, const modal_shape *
     MODAL_TRY(modal_h5_write_text(place, "name", s->name, err));
     for (int i = 0; i < GROUP_COUNT; i++)
         if ((i != GROUP_VOLUME || s->solid.mesh.n_nodes > 0) &&
-            (i != GROUP_REDUCED || s->modes.reduced_forces.cubic) &&
-            (i != GROUP_ENERGY || s->modes.reduced_forces.quartic) &&
-            (i != GROUP_LEFT_OUT || has_left_out(s)) && (i != GROUP_LOOK || s->look.triangle_material) &&
-            (i != GROUP_LAWS || modal_basis_has_fibres(s)) && (i != GROUP_CREASES || s->look.triangle_normal))
+            (i != GROUP_REDUCED || s->modes.reduced_forces.linear) &&
+            (i != GROUP_LEFT_OUT || has_left_out(s)) && (i != GROUP_LOOK || s->look.triangle_material))
             MODAL_TRY(modal_h5_make_group(place, modal_basis_groups[i], &groups[i], err));
     modal_basis_sizes(s, sizes);
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
@@ -168,7 +166,7 @@ static modal_status write_objects(hid_t root, const modal_basis *basis, modal_er
     MODAL_TRY(modal_h5_make_group(root, "objects", &objects, err));
     MODAL_TRY(modal_h5_write_array(objects, "shape", MODAL_H5_I32, 1, dims, shape, err));
     MODAL_TRY(modal_h5_write_array(objects, "parent", MODAL_H5_I32, 1, dims, parent, err));
-    MODAL_TRY(modal_h5_write_array(objects, "rest_frame", MODAL_H5_F64, 3, dims, rest_pose, err));
+    MODAL_TRY(modal_h5_write_array(objects, "rest_pose", MODAL_H5_F64, 3, dims, rest_pose, err));
 done:
     modal_free(&shape);
     modal_free(&parent);
@@ -183,31 +181,6 @@ static void start_disk(hid_t file, hsize_t *told)
     if (H5Fget_filesize(file, &bytes) < 0 || bytes < *told + MODAL_DISK_PIECE) return;
     modal_h5_start_disk(file);
     *told = bytes;
-}
-
-enum { CREASES, ENERGY, LAWS, LEFT_OUT, LOOK, RANKS, STIFFNESS, N_EXTENSIONS };
-static const char *const extensions[N_EXTENSIONS] = {MODAL_CREASES_EXTENSION,  MODAL_ENERGY_EXTENSION, MODAL_LAWS_EXTENSION,
-                                                     MODAL_LEFT_OUT_EXTENSION, MODAL_LOOK_EXTENSION,   MODAL_RANKS_EXTENSION,
-                                                     MODAL_STIFFNESS_EXTENSION};
-
-/* Adds those that the shape uses. */
-static void note_extensions(const modal_shape *s, int used[N_EXTENSIONS])
-{
-    used[CREASES] |= s->look.triangle_normal != NULL;
-    used[ENERGY] |= s->modes.reduced_forces.quartic != NULL;
-    used[LAWS] |= modal_basis_uses_laws(&s->solid.mesh) || modal_basis_has_fibres(s);
-    used[LEFT_OUT] |= has_left_out(s);
-    used[LOOK] |= s->look.triangle_material != NULL;
-    used[RANKS] |= s->modes.n_ranks > 0;
-    used[STIFFNESS] |= s->solid.mesh.stiffness_rule != MODAL_STIFFNESS_PLAIN;
-}
-
-static modal_status write_extensions(hid_t file, const int used[N_EXTENSIONS], modal_error *err)
-{
-    char text[128] = "";
-    for (int k = 0; k < N_EXTENSIONS; k++)
-        if (used[k]) snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[0] ? " " : "", extensions[k]);
-    return text[0] ? modal_h5_write_text(file, "extensions_used", text, err) : MODAL_OK;
 }
 
 /* What a caller who makes the shapes while they are written has to do with it; functions may be NULL. */
@@ -226,16 +199,14 @@ static modal_status write_all(hid_t file, const modal_basis *basis, const passin
     char hash[MODAL_HASH_TEXT], hashed[MODAL_BASIS_HASHED];
     const int64_t hash_dims[2] = {basis->n_shapes, MODAL_HASH_BYTES};
     unsigned char *hashes = NULL;
-    int used[N_EXTENSIONS] = {0};
     MODAL_TRY(modal_alloc(&hashes, basis->n_shapes, MODAL_HASH_BYTES, "hashes", err));
     MODAL_TRY(modal_basis_inspection_new(&inspection, basis, err));
     MODAL_TRY(modal_h5_write_text(file, "modal_format", "basis", err));
-    MODAL_TRY(modal_h5_write_text(file, "modal_format_version", "3.0", err));
+    MODAL_TRY(modal_h5_write_text(file, "modal_format_version", "1.0", err));
     MODAL_TRY(modal_h5_make_group(file, "shapes", &shapes, err));
     MODAL_TRY(modal_h5_write_integer(shapes, "count", basis->n_shapes, err));
     for (int32_t i = 0; i < basis->n_shapes; i++) {
         if (p->wait) MODAL_TRY(p->wait(p->context, i, err));
-        note_extensions(&basis->shapes[i], used);
         MODAL_TRY(check_complete(basis, i, err));
         MODAL_TRY(modal_basis_inspection_next(inspection, err));
         MODAL_TRY(write_shape(shapes, i, &basis->shapes[i], err));
@@ -243,7 +214,7 @@ static modal_status write_all(hid_t file, const modal_basis *basis, const passin
         if (p->release) modal_basis_inspection_settle(inspection);
         if (p->release) p->release(p->context, i);
     }
-    modal_basis_hashed(used[ENERGY], hashed);
+    modal_basis_hashed(hashed);
     if (p->wait) MODAL_TRY(p->wait(p->context, basis->n_shapes, err));
     MODAL_TRY(write_objects(file, basis, err));
     MODAL_TRY(modal_provenance_write(file, basis->provenance, basis->n_provenance, err));
@@ -252,7 +223,6 @@ static modal_status write_all(hid_t file, const modal_basis *basis, const passin
     MODAL_TRY(modal_h5_write_text(file, "content_hash", hash, err));
     MODAL_TRY(modal_h5_write_text(file, "hashed", hashed, err));
     if (basis->recipe_hash[0]) MODAL_TRY(modal_h5_write_text(file, "recipe_hash", basis->recipe_hash, err));
-    MODAL_TRY(write_extensions(file, used, err));
 done:
     status = modal_basis_inspection_end(&inspection, status, hashes, hash, err);
     modal_free(&hashes);
@@ -283,11 +253,11 @@ static modal_status write_links(hid_t file, const modal_basis *basis, modal_erro
     unsigned char *hashes = NULL;
     char text[MODAL_HASH_TEXT], hashed[MODAL_BASIS_HASHED];
     const int64_t dims[2] = {basis->n_shapes, MODAL_HASH_BYTES};
-    modal_basis_hashed(1, hashed);
+    modal_basis_hashed(hashed);
     MODAL_TRY(modal_hash_new(&hash, err));
     MODAL_TRY(modal_alloc(&hashes, basis->n_shapes, MODAL_HASH_BYTES, "hashes", err));
     MODAL_TRY(modal_h5_write_text(file, "modal_format", "basis", err));
-    MODAL_TRY(modal_h5_write_text(file, "modal_format_version", "3.0", err));
+    MODAL_TRY(modal_h5_write_text(file, "modal_format_version", "1.0", err));
     MODAL_TRY(modal_h5_make_group(file, "shapes", &shapes, err));
     MODAL_TRY(modal_h5_write_integer(shapes, "count", basis->n_shapes, err));
     for (int32_t i = 0; i < basis->n_shapes; i++) {

@@ -14,7 +14,6 @@ typedef struct modal_h5_field {
     unsigned part;   /* of what a reader can ask for: the format's own bit */
     modal_h5_type type;
     modal_h5_need need;
-    unsigned majors; /* the versions that have it so: the format's own bits */
     int rank;
     int dims[MODAL_H5_RANK]; /* numbers >= 0, or the format's own symbols, < 0, of sizes */
 } modal_h5_field;

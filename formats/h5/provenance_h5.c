@@ -21,7 +21,7 @@ modal_status modal_provenance_write(hid_t place, const modal_provenance *steps, 
         MODAL_TRY(modal_h5_write_text(step, "version", steps[i].version, err));
         MODAL_TRY(modal_h5_write_text(step, "arguments", steps[i].arguments, err));
         MODAL_TRY(modal_h5_write_text(step, "inputs", steps[i].inputs, err));
-        MODAL_TRY(modal_h5_write_text(step, "back_end", steps[i].back_end, err));
+        MODAL_TRY(modal_h5_write_text(step, "backend", steps[i].back_end, err));
         if (steps[i].quality) MODAL_TRY(modal_h5_write_text(step, "quality", steps[i].quality, err));
         if (steps[i].assumed_material) MODAL_TRY(modal_h5_write_text(step, "assumed_material", steps[i].assumed_material, err));
         MODAL_TRY(modal_h5_end_group(&step, MODAL_OK, err));
@@ -50,7 +50,7 @@ modal_status modal_provenance_read(const modal_h5_in *in, const modal_h5_place *
         MODAL_TRY(modal_h5_read_text(in, &step, "version", &to->version));
         MODAL_TRY(modal_h5_read_text(in, &step, "arguments", &to->arguments));
         MODAL_TRY(modal_h5_read_text(in, &step, "inputs", &to->inputs));
-        MODAL_TRY(modal_h5_read_text(in, &step, "back_end", &to->back_end));
+        MODAL_TRY(modal_h5_read_text(in, &step, "backend", &to->back_end));
         if (modal_h5_has_attribute(&step, "quality")) MODAL_TRY(modal_h5_read_text(in, &step, "quality", &to->quality));
         if (modal_h5_has_attribute(&step, "assumed_material"))
             MODAL_TRY(modal_h5_read_text(in, &step, "assumed_material", &to->assumed_material));

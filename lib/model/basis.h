@@ -199,7 +199,7 @@ typedef struct modal_embedding {
     double farthest_outside; /* m, the largest distance of an embedded vertex to the solid */
 } modal_embedding;
 
-/* Names of materials by triangle, and which corners had one normal, as the user's file had them (formats/modal_look.md, modal_creases.md);
+/* Names of materials by triangle, and which corners had one normal, as the user's file had them;
  * NULLs: none. */
 typedef struct modal_shape_look {
     int32_t *triangle_material; /* [n_triangles] stored order: number of a name, -1 = none */
@@ -232,7 +232,7 @@ typedef struct modal_shape {
 typedef struct modal_object {
     int32_t shape;         /* index of a shape */
     int32_t parent;        /* index of an object, -1 = none */
-    double rest_pose[12]; /* [3, 4] row-major [R p], the shape's coordinates to the world's; the file's rest_frame */
+    double rest_pose[12]; /* [3, 4] row-major [R p], the shape's coordinates to the world's; the file's rest_pose */
 } modal_object;
 
 /* One step of how a file came to be: /provenance/NNN. */

@@ -68,7 +68,7 @@ modal_status reduced_points_init(const modal_volume_mesh *mesh, reduced_points *
     MODAL_TRY(check_elements(mesh, points, err));
     if (modal_volume_mesh_is_enhanced(mesh))
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "St. Venant-Kirchhoff's law: not for elements with incompatible modes or a mean dilatation "
-                   "(modalpack --hex8 plain)");
+                   "(modalpack --hex8 conforming)");
     MODAL_TRY(modal_alloc(&points->order, mesh->n_elements, sizeof *points->order, "elements by type", err));
     for (int64_t e = 0; e < mesh->n_elements; e++) points->first_element[mesh->element_type[e] + 1]++;
     for (int type = 0; type < MODAL_ELEMENT_TYPES; type++) {

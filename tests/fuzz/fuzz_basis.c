@@ -23,7 +23,6 @@ static void add(const modal_basis *b)
         for (int f = 0; f < MODAL_BASIS_FIELDS; f++) {
             const modal_h5_field *field = &modal_basis_fields[f];
             int64_t bytes = (int64_t)modal_h5_type_bytes(field->type);
-            if (!(field->majors & MODAL_BASIS_V3)) continue; /* not as it is in memory */
             modal_basis_field_dims(field, sizes, dims);
             for (int k = 0; k < field->rank; k++) bytes *= dims[k];
             digest_add(modal_basis_field_array(&b->shapes[i], field), bytes);

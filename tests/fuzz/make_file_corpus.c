@@ -59,15 +59,17 @@ static void both(const char *name, const char *trajectory, const char *basis)
 static void make(void **state)
 {
     (void)state;
-    modal_basis basis = sample_basis(1);
+    modal_basis basis = sample_basis(1), energy = sample_energy_basis();
     modal_trajectory trajectory = sample_trajectory(&basis, 1);
-    char path[160], linked[160], own[160];
+    char path[160], linked[160], own[160], quartic[160];
     strcpy(path, sample_path("good.h5"));
     strcpy(linked, sample_path("linked.h5"));
     assert_int_equal(modal_basis_write(path, &basis, NULL), MODAL_OK);
     copy_to("basis", "good", path, 1);
     strcpy(own, path);
-    copy_to("basis", "good-2.0", TEST_FILES "/frozen/basis-2.0.h5", 1);
+    strcpy(quartic, sample_path("energy.h5"));
+    assert_int_equal(modal_basis_write(quartic, &energy, NULL), MODAL_OK);
+    copy_to("basis", "energy", quartic, 1);
     copy_to("basis", "cut", path, 3);
     assert_int_equal(modal_basis_hash(&basis, NULL), MODAL_OK);
     for (int32_t i = 0; i < basis.n_shapes; i++) {
@@ -94,17 +96,18 @@ static void make(void **state)
     copy_to("trajectory", "good", path, 1);
     both("motion", path, own);
     both("basis", NULL, own);
-    both("other", path, TEST_FILES "/frozen/basis-2.0.h5");
+    both("other", path, quartic);
     both("swapped", own, path);
     copy_to("trajectory", "cut", path, 2);
     damaged("trajectory", "huge", path, (damage_case){HUGE_CHUNKED, "/q", 0, 0, NULL, NULL, 0});
-    damaged("trajectory", "virtual", path, (damage_case){VIRTUAL, "/frames", 0, 0, NULL, NULL, 0});
+    damaged("trajectory", "virtual", path, (damage_case){VIRTUAL, "/poses", 0, 0, NULL, NULL, 0});
     damaged("trajectory", "no-times", path,
             (damage_case){DELETE_LINK, "/times", 0, 0, NULL, NULL, 0});
     damaged("trajectory", "link", path,
             (damage_case){EXTERNAL_LINK, "/basis", 0, 0, "/shapes", NULL, 0});
     modal_trajectory_free(&trajectory);
     modal_basis_free(&basis);
+    modal_basis_free(&energy);
 }
 
 int main(int argc, char **argv)

@@ -12,7 +12,7 @@ def shapes(file):
 def modal_matrix(shape):
     """U [V, 3, r] of /shapes/NNNN."""
     matrix = shape["modes/modal_matrix"]
-    if matrix.attrs.get("layout", b"tile32") in (b"plain", "plain"):
+    if matrix.attrs.get("layout", b"tile32") in (b"vertex_major", "vertex_major"):
         return matrix[:]
     tiles = matrix[:].transpose(0, 3, 2, 1)
     return tiles.reshape(-1, 3, tiles.shape[3])[:len(shape["surface/rest_positions"])]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reduced forces of more than 32 columns (formats/modal_energy.md): they are the full element forces; files of both kinds step alike;
+"""Reduced forces of more than 32 columns (formats/basis.md): they are the full element forces; files of both kinds step alike;
 what is broken is refused by name.
 usage: check_energy.py BIN_FOLDER SOURCE_FOLDER"""
 import json
@@ -39,16 +39,13 @@ def turned(path, target):
     """A copy with the other kind of forces. Its hashes are not made anew: only checkers look."""
     shutil.copy(path, target)
     with h5py.File(target, "r+", libver=("v108", "v108")) as file:
-        shape = file["shapes/0000"]
-        old, new = ("modal_energy", "reduced_forces") if "modal_energy" in shape else ("reduced_forces", "modal_energy")
-        group = shape.create_group(new)
-        for name in ("linear", "quadratic"):
-            group[name] = shape[f"{old}/{name}"][()]
-        if new == "reduced_forces":
-            group["cubic"] = cubic_of(shape[f"{old}/quartic"][()], len(group["linear"]))
+        group = file["shapes/0000/reduced_forces"]
+        if "quartic" in group:
+            group["cubic"] = cubic_of(group["quartic"][()], len(group["linear"]))
+            del group["quartic"]
         else:
-            group["quartic"] = quartic_of(shape[f"{old}/cubic"][()])
-        del shape[old]
+            group["quartic"] = quartic_of(group["cubic"][()])
+            del group["cubic"]
 
 
 def check_forces():
@@ -63,13 +60,11 @@ def check_forces():
 
 def check_kinds():
     """32 columns and fewer have the table, more the energy; either steps to the same q."""
-    for path, group in (("few.h5", "reduced_forces"), ("many.h5", "modal_energy")):
+    for path, last in (("few.h5", "cubic"), ("many.h5", "quartic")):
         with h5py.File(path) as file:
-            assert ("reduced_forces" in file["shapes/0000"]) == (group == "reduced_forces"), path
-            assert ("modal_energy" in file["shapes/0000"]) == (group == "modal_energy"), path
-            used = file.attrs["extensions_used"].decode().split()
-            assert ("modal_energy" in used) == (group == "modal_energy") and "extensions_required" not in file.attrs, used
-            assert ("modal_energy" in file.attrs["hashed"].decode()) == (group == "modal_energy"), path
+            assert set(file["shapes/0000/reduced_forces"]) == {"linear", "quadratic", last}, path
+            assert {f"shapes/*/reduced_forces/{name}" for name in ("cubic", "quartic")} < set(file.attrs["hashed"].decode().split()), path
+            assert "extensions_used" not in file.attrs and "extensions_required" not in file.attrs, dict(file.attrs)
         turned(path, "other.h5")
         q, other = step(path), step("other.h5")
         error = np.abs(q - other).max() / np.abs(q).max()
@@ -78,7 +73,7 @@ def check_kinds():
 
 
 def check_file():
-    assert run("modalinfo", "--check", "many.h5").stdout.endswith("a sound basis\n")
+    assert run("modalinfo", "--check", "many.h5").stdout.endswith("valid basis\n")
     assert "1089 linear, 18513 quadratic terms, 58905 of the energy's fourth degree" in run("modalinfo", "many.h5").stdout
     found = subprocess.run([sys.executable, source / "tools/python/validate", "many.h5"], capture_output=True, text=True)
     assert found.returncode == 0, found
@@ -87,7 +82,7 @@ def check_file():
     pack("again.h5", 33, "-j", 1)
     with h5py.File("many.h5") as a, h5py.File("again.h5") as b:
         assert a.attrs["content_hash"] == b.attrs["content_hash"]
-        assert a["shapes/0000/modal_left_out/cubic"].shape == (10, 33 * 34 * 35 // 6)
+        assert a["shapes/0000/truncation/cubic"].shape == (10, 33 * 34 * 35 // 6)
     # assemblies and what is made of them have the same shapes, beside one of the other kind
     with open("places.csv", "w", encoding="ascii") as file:
         file.write("0,0,-1,0,0,0,0,0,0\n1,1,-1,5,0,0,0,0,0\n")
@@ -96,7 +91,7 @@ def check_file():
     run("modalinfo", "--pack", "link.h5", "packed.h5")
     hashes = set()
     for path in ("both.h5", "link.h5", "packed.h5"):
-        assert run("modalinfo", "--check", path).stdout.endswith("a sound basis\n"), path
+        assert run("modalinfo", "--check", path).stdout.endswith("valid basis\n"), path
         with h5py.File(path) as file:
             hashes.add(file.attrs["content_hash"])
     assert len(hashes) == 1
@@ -110,28 +105,28 @@ def check_refused():
             how(file["shapes/0000"])
 
     def replace(shape):
-        del shape["modal_energy/quartic"]
-        shape["modal_energy/quartic"] = np.zeros(32 * 33 * 34 * 35 // 24)
+        del shape["reduced_forces/quartic"]
+        shape["reduced_forces/quartic"] = np.zeros(32 * 33 * 34 * 35 // 24)
 
     def both(shape):
-        shape.copy("modal_energy", "reduced_forces")
+        shape["reduced_forces/cubic"] = np.zeros((33, 33 * 34 * 35 // 6))
 
     def set_nan(shape):
-        shape["modal_energy/quartic"][5] = np.nan
+        shape["reduced_forces/quartic"][5] = np.nan
 
     with open("scene.json", "w", encoding="ascii") as file:
         json.dump(SCENE, file)
-    for what, how in (("linear, quadratic and quartic must all be there", lambda s: s.__delitem__("modal_energy/quartic")),
-                      ("modal_energy/quartic: shape must be [58905], is [52360]", replace),
-                      ("reduced_forces and modal_energy must not both be there", both), ("modal_energy/quartic: value 5", set_nan)):
+    for what, how in (("linear, quadratic and either cubic or quartic must be there", lambda s: s.__delitem__("reduced_forces/quartic")),
+                      ("reduced_forces/quartic: shape must be [58905], is [52360]", replace),
+                      ("linear, quadratic and either cubic or quartic must be there", both), ("reduced_forces/quartic: value 5", set_nan)):
         spoil(how)
         got = run("modalsim", "bad.h5", "no.h5", "--scene", "scene.json", "-q", code=3)
         assert what in got.stderr and got.stderr.count("\n") == 1, (what, got)
         found = run("modalinfo", "--check", "bad.h5", code=1)
         assert what in found.stdout + found.stderr, (what, found)
         found = subprocess.run([sys.executable, source / "tools/python/validate", "bad.h5"], capture_output=True, text=True)
-        assert found.returncode == 1 and "modal_energy" in found.stdout, (what, found)
-    spoil(lambda shape: shape.__delitem__("modal_energy"))
+        assert found.returncode == 1 and "reduced_forces" in found.stdout, (what, found)
+    spoil(lambda shape: shape.__delitem__("reduced_forces"))
     got = run("modalsim", "bad.h5", "no.h5", "--scene", "scene.json", "-q", code=3)
     assert "no reduced forces in the basis (modalpack --reduced-forces makes them)" in got.stderr, got
     # memory: the figure, before anything is computed

@@ -52,7 +52,9 @@ def write_basis(path, width, height, r, chunks=None, seed=3, content_hash="7" * 
     rest = np.stack([x.ravel(), y.ravel(), np.sin(x.ravel() * 0.1)], 1) * 0.01
     user = random.permutation(n).astype("i4")
     with h5py.File(path, "w", libver=("v108", "v108")) as f:
-        attributes(f, modal_format="basis", modal_format_version="2.0", content_hash=content_hash)
+        attributes(f, modal_format="basis", modal_format_version="1.0", content_hash=content_hash,
+                   hashed="shapes/hash objects/shape objects/parent objects/rest_pose")
+        f["shapes/hash"] = np.zeros((1, 16), "u1")
         shapes = f.create_group("shapes")
         shapes.attrs["count"] = np.int64(1)
         s = shapes.create_group("0000")
@@ -74,7 +76,7 @@ def write_basis(path, width, height, r, chunks=None, seed=3, content_hash="7" * 
         s["modes/participation"], s["modes/rigid_eigenvalues"] = np.zeros((r, 3)), np.zeros(0)
         attributes(s["modes"], shift=np.float64(0), total_mass=np.float64(1), mass_rule="consistent")
         f["objects/shape"], f["objects/parent"] = np.zeros(1, "i4"), np.full(1, -1, "i4")
-        f["objects/rest_frame"] = np.eye(3, 4).reshape(1, 3, 4)
+        f["objects/rest_pose"] = np.eye(3, 4).reshape(1, 3, 4)
         f.create_group("provenance").attrs["count"] = np.int64(0)
     return r * tiles * 384
 
@@ -140,7 +142,7 @@ def memory():
     run("traj.h5", "two", "--fields displacement --backend cpu,cpu --memory-limit 96M -j1")
     must(read("two/sequence.vtkhdf") == want, "cpu,cpu: other bytes")
     with open("two/manifest.json", encoding="utf-8") as text:
-        must(json.load(text)["back_end"] == "cpu,cpu", "manifest: back_end")
+        must(json.load(text)["backend"] == "cpu,cpu", "manifest: backend")
 
 
 def archives():

@@ -54,7 +54,7 @@ def whole():
                      "impulses": [{"object": 0, "point": [1, 0, 0], "impulse": [0, 0.1 * strength, 0.03 * strength]}]}
             f = simulate(f"{kind}.h5", scene, "--allow-inversion")
             q, energy = f["q"], f["energy"][:, :2].sum(1)
-            own = quality("run.h5", "residual")
+            own = quality("run.h5", "force_truncation")
             for i in range(1, len(q)):
                 wanted.append(whole_measure(solid, q[i], energy[i]))
                 got.append(own[i])
@@ -80,7 +80,7 @@ def loads():
     for n, more in ((3, []), (6, []), (9, ["--derivatives", 3])):
         pack("bar.msh", "few.h5", n, "--force", *more)
         with h5py.File("few.h5") as f:
-            group = f["shapes/0000/modal_left_out"]
+            group = f["shapes/0000/truncation"]
             slow, matrix = group["slow_eigenvalues"][:], group["slow_matrix"][:]
             count = 6 if more else len(slow)
             assert 8 < len(slow) <= 16 or (more and len(slow) == 6), slow
@@ -101,7 +101,7 @@ def loads():
             wanted = np.sqrt(moves[:, n:].sum(axis=1).max() / moves.sum(axis=1).max())
             for model in ("linear", "stvk"):
                 simulate("few.h5", {"duration": 2, "fps": 20, "model": model, **scene})
-                got = quality("run.h5", "load_left_out")
+                got = quality("run.h5", "load_truncation")
                 assert np.all(got == got[0]), got
             print(f"{n} {more} {what}: all modes {wanted:.4g}, measured {got[0]:.4g}")
             assert more or 0.7 * wanted <= got[0] <= 1.1 * wanted + 1e-3, (wanted, got)
@@ -110,7 +110,7 @@ def loads():
         for n, k in ((6, 3), (10, 4), (16, 5)):
             pack("tiny.msh", "few.h5", n, "--force", "--derivatives", k, fixed=False)
     simulate("all.h5", {"duration": 0.1, "fps": 20, "model": "linear", "gravity": [0, 0, -1]})
-    assert not np.any(quality("run.h5", "load_left_out") > 0)
+    assert not np.any(quality("run.h5", "load_truncation") > 0)
 
 
 def file():
@@ -119,42 +119,42 @@ def file():
     pack("bar.msh", "one.h5", 9, "--derivatives", 3, "-j", 1)
     pack("bar.msh", "none.h5", 9, "--derivatives", 3, "--left-out", 0)
     with h5py.File("bar.h5") as f, h5py.File("one.h5") as one, h5py.File("none.h5") as none:
-        group = f["shapes/0000/modal_left_out"]
-        assert f.attrs["extensions_used"].decode() == "modal_left_out" and "extensions_required" not in f.attrs
+        group = f["shapes/0000/truncation"]
+        assert "extensions_used" not in f.attrs and "extensions_required" not in f.attrs
         assert [group[n].shape for n in ("linear", "quadratic", "cubic")] == [(10, 9), (10, 45), (10, 165)]
         for name in group:
-            assert np.array_equal(group[name][:], one["shapes/0000/modal_left_out"][name][:]), name
-        assert "modal_left_out" not in none["shapes/0000"] and "extensions_used" not in none.attrs
+            assert np.array_equal(group[name][:], one["shapes/0000/truncation"][name][:]), name
+        assert "truncation" not in none["shapes/0000"]
         assert f.attrs["content_hash"] == none.attrs["content_hash"] # trajectories of the one are those of the other
     # more static answers than the solid has degrees of freedom: some depend on others
     write_inp("thin.inp", 2, (4, 1, 1), (1, 0.1, 0.15))
     pack("thin.inp", "thin.h5", 16, "--derivatives", 5)
     with h5py.File("thin.h5") as f:
-        group = f["shapes/0000/modal_left_out"]
+        group = f["shapes/0000/truncation"]
         assert group["linear"].shape == (10, 16) and len(group["slow_eigenvalues"]) == 6
     sound = lambda path, code=0: run("modalinfo", "--check", path, code=code)
     sound("bar.h5"), sound("none.h5")
     scene = {"duration": 0.2, "fps": 10, "model": "stvk", "impulses": [{"object": 0, "point": [1, 0, 0], "impulse": [0, 1, 0]}]}
     simulate("none.h5", scene)
-    assert np.all(np.isnan(quality("run.h5", "residual")))
+    assert np.all(np.isnan(quality("run.h5", "force_truncation")))
     # of a linear motion the linear forces are left out, which columns with derivatives do not balance and natural modes do
     for integrator in ("newmark", "auto"):
         simulate("bar.h5", dict(scene, model="linear", integrator=integrator))
         q, energy = last_frame("run.h5")
         wanted = whole_measure(Full("bar.h5"), 1e-6 * q, 1e-12 * energy) # so small that forces are linear
-        got = quality("run.h5", "residual")[-1]
+        got = quality("run.h5", "force_truncation")[-1]
         print(f"linear, {integrator}: whole {wanted:.4g}, measured {got:.4g}")
         assert 0.5 * wanted <= got <= 1.01 * wanted and got > 0.01, (integrator, wanted, got)
     pack("bar.msh", "natural.h5", 6)
     simulate("natural.h5", dict(scene, model="linear"))
-    small(quality("run.h5", "residual")[1:].max(), 1e-4, "natural modes, linear: residual")
+    small(quality("run.h5", "force_truncation")[1:].max(), 1e-4, "natural modes, linear: residual")
     simulate("bar.h5", scene)
-    alone = quality("run.h5", "residual")
+    alone = quality("run.h5", "force_truncation")
     assert np.all(alone[1:] > 0)
     # other programs hand it on
     place("two", [(0, -1, 0, 0, 0, 0, 0, 0), (0, -1, 0, 5, 0, 0, 0, 0)], "bar.h5")
     simulate("two.h5", scene)
-    assert np.array_equal(quality("run.h5", "residual"), alone, equal_nan=True)
+    assert np.array_equal(quality("run.h5", "force_truncation"), alone, equal_nan=True)
     # what is broken is refused, by the checker and by who needs it
     for what, spoil in (("quadratic[3, 7]", lambda g: g["quadratic"].__setitem__((3, 7), np.nan)),
                         ("must all be there", lambda g: g.__delitem__("cubic")),
@@ -162,10 +162,10 @@ def file():
         with open("bar.h5", "rb") as source, open("bad.h5", "wb") as copy:
             copy.write(source.read())
         with h5py.File("bad.h5", "r+", libver="v108") as f:
-            spoil(f["shapes/0000/modal_left_out"])
+            spoil(f["shapes/0000/truncation"])
         got = sound("bad.h5", 1)
-        assert "modal_left_out" in got.stdout + got.stderr, (what, got)
-        assert "modal_left_out" in simulate("bad.h5", scene, code=3), what
+        assert "truncation" in got.stdout + got.stderr, (what, got)
+        assert "truncation" in simulate("bad.h5", scene, code=3), what
     refused = lambda *words: run("modalpack", "bar.msh", "no.h5", *RUBBER, "--fixed", "root", *words, "-q", code=2).stderr
     assert "--left-out: needs --reduced-forces" in refused("--left-out", 3)
     assert "at most 200" in refused("--modes", 20, "--left-out", 190, "--reduced-forces")

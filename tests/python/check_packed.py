@@ -157,7 +157,7 @@ REFUSED = {
     SHAPE + "tables/face_offsets": change(SHAPE + "tables/face_offsets", lambda v: v.__setitem__(1, v[1] + 1)),
     SHAPE + "tables/faces": last_of_row,
     SHAPE + "tables/boundary": change(SHAPE + "tables/boundary", lambda v: v.__setitem__(3, 1 - v[3])),
-    SHAPE + "modal_creases/triangle_normal": change(SHAPE + "modal_creases/triangle_normal", set_one((0, 0), -1)),
+    SHAPE + "surface/corner_normals": change(SHAPE + "surface/corner_normals", set_one((0, 0), -1)),
     "displacements": change("displacements", set_one((1, 0, 0), np.nan)),
     "VTKHDF/Points": change("VTKHDF/Points", set_one((0, 0), np.nan)),
     "q": change("q", set_one((1, 0), np.nan)),

@@ -87,7 +87,7 @@ with h5py.File("b.h5") as f:
     assert f["objects/shape"][:].tolist() == [0, 0, 1, 0, 2, 0]
     for k, (p, _) in enumerate(bodies):
         shape = f["shapes/%04d" % f["objects/shape"][k]]
-        frame = f["objects/rest_frame"][k]
+        frame = f["objects/rest_pose"][k]
         x = shape["volume/nodes"][:] @ frame[:, :3].T + frame[:, 3]
         assert np.abs(x - p).max() < 1e-9 * 50, k
         assert abs(np.linalg.det(frame[:, :3]) - 1) < 1e-12

@@ -26,7 +26,7 @@ def counts(basis, trajectory):
         groups = [volume[f"groups/{i:04}"] for i in range(volume["groups"].attrs["count"])]
         kinds = volume["element_types"][:]
         return {"V": len(shape["surface/rest_positions"]), "T": len(shape["surface/triangles"]),
-                "r": len(shape["modes/eigenvalues"]), "m": len(shape["modal_left_out/slow_eigenvalues"]), "N": len(volume["nodes"]), "E": len(kinds),
+                "r": len(shape["modes/eigenvalues"]), "m": len(shape["truncation/slow_eigenvalues"]), "N": len(volume["nodes"]), "E": len(kinds),
                 "K": int(NODES_OF[kinds].sum()), "c": int(NODES_OF[kinds[0]]),
                 "G": sum(len(g["nodes"]) + len(g["elements"]) for g in groups),
                 "F": motion["q"].shape[0], "Q": motion["q"].shape[1], "O": len(file["objects/shape"])}
@@ -62,18 +62,18 @@ def main():
     run("modalpack", mesh, "none.h5", *steel, "--volume-modes", "none", "--reduced-forces")
     with h5py.File("none.h5") as file:
         forces = sum(array.nbytes for array in file["shapes/0000/reduced_forces"].values())
-        left_out = sum(array.nbytes for array in file["shapes/0000/modal_left_out"].values())
+        left_out = sum(array.nbytes for array in file["shapes/0000/truncation"].values())
     check("of it the reduced forces", here, forces, 0)
     check("basis.h5, without modes at the nodes", here, os.path.getsize("none.h5") - forces - left_out, 48)
     write_bar("bar.msh", (12, 2, 2), (1, 0.2, 0.2))
     run("modalpack", "bar.msh", "many.h5", *STEEL, "--fixed", "root", "--modes", 33, "-q", "--reduced-forces", "--left-out", 0)
     with h5py.File("many.h5") as file:
-        forces = sum(array.nbytes for array in file["shapes/0000/modal_energy"].values())
+        forces = sum(array.nbytes for array in file["shapes/0000/reduced_forces"].values())
     check("of it the reduced forces of r > 32", {"r": 33}, forces, 0)
     run("modalpack", mesh, "fine.h5", *steel, "--surface", "o/rest.obj")
     check("basis.h5, a finer surface, c nodes an element", counts("fine.h5", "s.h5"), os.path.getsize("fine.h5"), 48)
 
-    pathlib.Path("spin.json").write_text('{"duration": 1, "fps": 1000, "objects": [{"object": 0, "motion": {"spin": '
+    pathlib.Path("spin.json").write_text('{"duration": 1, "fps": 1000, "objects": [{"object": 0, "pose_motion": {"spin": '
                                          '{"axis": [0, 1, 0], "rate": 20}}}]}', encoding="utf-8")
     run("modalsim", "b.h5", "m.h5", "--scene", "spin.json", "-q")
     with h5py.File("m.h5") as file:

@@ -51,7 +51,7 @@ def compare(label, basis, motion, large):
     worst = dict.fromkeys(NAMES, 0.0)
     with h5py.File(basis) as file:
         solids = [Solid(file[f"shapes/{i:04}"]) for i in range(int(file["shapes"].attrs["count"]))]
-        of, rest = file["objects/shape"][:], file["objects/rest_frame"][:]
+        of, rest = file["objects/shape"][:], file["objects/rest_pose"][:]
     with h5py.File("o/sequence.vtkhdf") as file:
         connectivity, offsets, types = (file[f"VTKHDF/{name}"][:] for name in ("Connectivity", "Offsets", "Types"))
     first, node, corner = 0, 0, 0

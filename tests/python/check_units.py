@@ -32,7 +32,7 @@ def run(tool, *words, code=0):
 
 
 def frequencies(mesh, *options):
-    run("modalpack", mesh, "b.h5", "-f", "--modes", 6, "--hex8", "plain", "--report", "r.json", *options)  # a deck says C3D8, a .msh nothing
+    run("modalpack", mesh, "b.h5", "-f", "--modes", 6, "--hex8", "conforming", "--report", "r.json", *options)  # a deck says C3D8, a .msh nothing
     report = json.loads(pathlib.Path("r.json").read_text())["meshes"][-1]
     with h5py.File("b.h5") as f:
         return f["shapes/0000/modes/frequencies"][:], report

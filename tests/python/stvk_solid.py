@@ -174,10 +174,8 @@ class Basis:
             self.fixed = shape["volume/fixed_nodes"][:]
             self.modes = node_modes(shape).astype(float)
             group = shape.get("reduced_forces")
-            self.forces = group and [group[name][:] for name in ("linear", "quadratic", "cubic")]
-            if "modal_energy" in shape:
-                group = shape["modal_energy"]
-                self.forces = [group["linear"][:], group["quadratic"][:], cubic_of(group["quartic"][:], len(group["linear"]))]
+            self.forces = group and [group["linear"][:], group["quadratic"][:],
+                                     group["cubic"][:] if "cubic" in group else cubic_of(group["quartic"][:], len(group["linear"]))]
         # every point of every element: its nodes, gradients of its shape functions, its volume
         slopes, weights = shape_slopes(kind), REFERENCE[kind][3]
         elements = all_nodes.reshape(-1, slopes.shape[1])

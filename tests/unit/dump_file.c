@@ -36,7 +36,6 @@ static modal_status dump_basis(const char *path, modal_error *err)
         for (int f = 0; f < MODAL_BASIS_FIELDS; f++) {
             const modal_h5_field *field = &modal_basis_fields[f];
             int64_t count = 1;
-            if (field->group == (b.shapes[i].modes.reduced_forces.quartic ? GROUP_REDUCED : GROUP_ENERGY)) continue;
             if (strncmp(field->name, "embedding_", 10) == 0 || strcmp(field->name, "volume_modes") == 0) continue;
             modal_basis_field_dims(field, sizes, dims);
             for (int k = 0; k < field->rank; k++) count *= dims[k];
@@ -46,7 +45,7 @@ static modal_status dump_basis(const char *path, modal_error *err)
     }
     for (int32_t i = 0; i < b.n_objects; i++) {
         char name[64];
-        snprintf(name, sizeof name, "objects/%d/rest_frame", i);
+        snprintf(name, sizeof name, "objects/%d/rest_pose", i);
         print(name, b.objects[i].rest_pose, 12, sizeof(double));
         printf("objects/%d %d %d\n", i, b.objects[i].shape, b.objects[i].parent);
     }

@@ -15,7 +15,7 @@
  * in a tetrahedron) and three objects. Everything is consistent. */
 modal_basis sample_basis(int with_uv);
 
-/* The same with the energy's terms of fourth degree instead of the forces' of third (modal_energy). */
+/* The same with the energy's terms of fourth degree instead of the forces' of third. */
 modal_basis sample_energy_basis(void);
 
 /* With a third shape, and the second one so large that its arrays are written in pieces, by one thread, and

@@ -17,7 +17,7 @@ modal_status modalinfo_pack(tool *t, const char *path, const char *to, modal_err
     MODAL_TRY(modal_basis_read(path, MODAL_BASIS_ALL, &basis, err));
     MODAL_TRY(modal_basis_write(output.temporary, &basis, err));
     MODAL_TRY(modal_basis_read(output.temporary, 0, &packed, err));
-    if (strcmp(packed.hash, basis.hash) != 0) /* version 2.0, or arrays that this program does not know or keeps otherwise */
+    if (strcmp(packed.hash, basis.hash) != 0) /* arrays that this program does not know or keeps otherwise */
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cannot be packed as it is: its content hash is %s, that of %s would be %s",
                    path, basis.hash, to, packed.hash);
     MODAL_TRY(tool_output_complete(&output, err));

@@ -35,7 +35,7 @@ static const tool_option options[] = {
     {"surface-unit", 0, "m|cm|mm|um|in|ft", NULL,
      "Unit of length of --surface, where it is another one than that of MESH.", 0},
     {"mass", 0, "consistent|lumped", "consistent", "Mass matrix: consistent or lumped.", 0},
-    {"hex8", 0, "incompatible|plain", NULL,
+    {"hex8", 0, "incompatible|conforming", NULL,
      "HEX8 with incompatible modes, which bend as they should, also one element thick; or conforming, which are too stiff then. The "
      "first where nothing is said; but plain with --derivatives and --reduced-forces, which are made for those, and as an .inp "
      "file says by C3D8 and C3D8I (docs/elements.md).",
@@ -183,11 +183,11 @@ static modal_status read_choices(const tool_arguments *a, modalpack_request *r, 
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--mass: must be consistent or lumped, %s", mass);
     const char *hex8 = tool_value(a, "hex8");
     r->hex8 = !hex8 ? -1 : strcmp(hex8, "incompatible") == 0 ? MODAL_STIFFNESS_INCOMPATIBLE : MODAL_STIFFNESS_PLAIN;
-    if (hex8 && r->hex8 == MODAL_STIFFNESS_PLAIN && strcmp(hex8, "plain") != 0)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--hex8: must be incompatible or plain, %s", hex8);
+    if (hex8 && r->hex8 == MODAL_STIFFNESS_PLAIN && strcmp(hex8, "conforming") != 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--hex8: must be incompatible or conforming, %s", hex8);
     if (r->hex8 == MODAL_STIFFNESS_INCOMPATIBLE && (r->reduced_forces || r->n_linear > 0))
         MODAL_FAIL(err, MODAL_ERROR_USAGE,
-                   "--hex8 incompatible: is for linear analysis, --%s are those of St. Venant-Kirchhoff material, of --hex8 plain",
+                   "--hex8 incompatible: is for linear analysis, --%s are those of St. Venant-Kirchhoff material, of --hex8 conforming",
                    r->reduced_forces ? "reduced-forces" : "derivatives");
     const char *shapes = tool_value(a, "shapes");
     if (strcmp(shapes, "groups") == 0)

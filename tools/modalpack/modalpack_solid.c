@@ -86,14 +86,14 @@ static void choose_rule(tool *t, const modalpack_request *r, modal_volume_mesh *
         mesh->stiffness_rule = (modal_stiffness_rule)r->hex8;
     } else if (large) {
         mesh->stiffness_rule = MODAL_STIFFNESS_PLAIN;
-        tool_note(t, "--hex8 plain: linear elements are conforming, as large deformations need them; too stiff in bending where they are few");
+        tool_note(t, "--hex8 conforming: linear elements are conforming, as large deformations need them; too stiff in bending where they are few");
     } else if (mesh->hex8_said == MODAL_HEX8_SAID_PLAIN) {
         mesh->stiffness_rule = MODAL_STIFFNESS_PLAIN;
-        tool_note(t, "--hex8 plain: the file has C3D8, too stiff in bending where they are few; --hex8 incompatible is as its C3D8I");
+        tool_note(t, "--hex8 conforming: the file has C3D8, too stiff in bending where they are few; --hex8 incompatible is as its C3D8I");
     } else if (mesh->hex8_said == both) {
         tool_warn(t, "%s: C3D8 are treated as C3D8I, since both are there", r->input.mesh_path);
     }
-    json_object_set_new(t->report, "hex8", json_string(mesh->stiffness_rule == MODAL_STIFFNESS_PLAIN ? "plain" : "incompatible"));
+    json_object_set_new(t->report, "hex8", json_string(mesh->stiffness_rule == MODAL_STIFFNESS_PLAIN ? "conforming" : "incompatible"));
 }
 
 /* What materials say beyond linear elasticity: no modes and no reduced forces have it. */

@@ -77,7 +77,7 @@ def shape_group(file: h5py.File, number: int) -> Iterator[h5py.Group]:
     where = f"{file.filename}: {group.name}"
     if not name or name.startswith("/") or {"", ".", ".."} & set(name.split("/")):
         raise ValueError(f"{where}/@file: no path inside the folder, {name!r}")
-    with open_file(os.path.join(os.path.dirname(os.path.abspath(file.filename)), name), "basis", (2, 3)) as part:
+    with open_file(os.path.join(os.path.dirname(os.path.abspath(file.filename)), name), "basis", (1,)) as part:
         found = part[f"shapes/{inner:04}"]
         if "surface" not in found:
             raise ValueError(f"{where}: a part of a part, {name}")
@@ -127,13 +127,13 @@ class Basis:
     def __init__(self, path: Path) -> None:
         self.path = os.fspath(path)
         self.files = {self.path}  # and the parts of an assembly
-        with open_file(path, "basis", (2, 3)) as file:
+        with open_file(path, "basis", (1,)) as file:
             self.content_hash = text(file.attrs["content_hash"])
             self.shapes: list[Shape] = [_read_shape_of(file, i, self.files) for i in range(int(file["shapes"].attrs["count"]))]
             objects = file["objects"]
             self.objects: list[Object] = [
                 Object(int(shape), int(parent), pose.astype(float)) for shape, parent, pose in
-                zip(objects["shape"][:], objects["parent"][:], objects["rest_frame"][:])]
+                zip(objects["shape"][:], objects["parent"][:], objects["rest_pose"][:])]
         if not self.objects or not all(0 <= o.shape < len(self.shapes) for o in self.objects):
             raise ValueError(f"{self.path}: /objects/shape: none, or outside of the shapes")
         counts = [self.shapes[o.shape].n_modes for o in self.objects]

@@ -196,7 +196,7 @@ class Motion:
 
     def skin(self, shape: int) -> Skin:
         if shape not in self._skins:
-            with open_file(self.basis_path, "basis", (2, 3)) as file, shape_group(file, shape) as group:
+            with open_file(self.basis_path, "basis", (1,)) as file, shape_group(file, shape) as group:
                 self._skins[shape] = read_skin(group)
         return self._skins[shape]
 
@@ -207,7 +207,7 @@ class Motion:
     def solid(self, shape: int) -> Optional[Solid]:
         """None: the shape has none, or no modes at its nodes."""
         if shape not in self._solids:
-            with open_file(self.basis_path, "basis", (2, 3)) as file, shape_group(file, shape) as group:
+            with open_file(self.basis_path, "basis", (1,)) as file, shape_group(file, shape) as group:
                 found = Solid(group) if "volume" in group else None
             self._solids[shape] = found if found is not None and found.modes is not None else None
         return self._solids[shape]
@@ -224,7 +224,7 @@ class Motion:
         return self._modes(shape)[1]
 
     def _modes(self, shape: int) -> "tuple[str, Floats, float]":
-        with open_file(self.basis_path, "basis", (2, 3)) as file, shape_group(file, shape) as group:
+        with open_file(self.basis_path, "basis", (1,)) as file, shape_group(file, shape) as group:
             modes = group["modes"]
             return text(modes.attrs.get("kind", "modes")), modes["frequencies"][:].astype(float), float(modes.attrs["total_mass"])
 

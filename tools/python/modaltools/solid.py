@@ -72,7 +72,7 @@ class Solid:
             raise ValueError(f"{where}/element_material: outside of the materials")
         self.groups = [self._read_group(volume[f"groups/{i:04}"]) for i in range(int(volume["groups"].attrs["count"]))] \
             if "groups" in volume else []
-        self._incompatible = text(volume.attrs.get("stiffness_rule", "plain")) == "incompatible"
+        self._incompatible = text(volume.attrs.get("stiffness_rule", "conforming")) == "incompatible"
         self.modes: Optional[NDArray[np.floating[Any]]] = self._read_modes(group, volume) if with_modes else None  # [3 N, r]
         self._blocks: Optional[list[_Block]] = None
 

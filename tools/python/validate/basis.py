@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""basis.h5, versions 2.0 and 3.0 (formats/basis.md)."""
+"""basis.h5 (formats/basis.md)."""
 import os
 import re
 
@@ -16,11 +16,10 @@ SURFACE = ("rest_positions", "triangles", "user_vertex", "user_triangle", "uv", 
 MODES = ("modal_matrix", "eigenvalues", "frequencies", "modal_masses", "residuals", "orthogonality", "sturm_count",
          "participation", "rigid_eigenvalues")
 FORCES = ("linear", "quadratic", "cubic")
-ENERGY = ("linear", "quadratic", "quartic")  # of the extension modal_energy
-VOLUME = ("nodes", "node_tags", "element_types", "element_offsets", "element_nodes", "element_tags", "element_material",
+VOLUME = ("nodes", "node_tags", "element_types", "element_nodes", "element_tags", "element_material",
           "fixed_nodes", "fixed_components", "volume_modes", "inner_modes", "embedding_offsets", "embedding_nodes",
           "embedding_weights")
-OBJECTS = ("shape", "parent", "rest_frame")
+OBJECTS = ("shape", "parent", "rest_pose")
 
 
 def rigid(frames):
@@ -33,26 +32,18 @@ def rigid(frames):
 class Shape:
     """Shape /shapes/NNNN of `file`, checked. `n_modes` is its r, None where that is not known."""
 
-    def __init__(self, file, place, major):
-        self.file, self.place, self.major, self.n_modes = file, place, major, None
+    def __init__(self, file, place):
+        self.file, self.place, self.n_modes = file, place, None
         self.n_vertices = self.n_triangles = None
         self._surface()
         self._tables()
         self._modes()
         if file.has(f"{place}/reduced_forces"):
-            self._forces("reduced_forces", FORCES)
-        if major == 3 and file.has(f"{place}/modal_energy"):
-            self.must(not file.has(f"{place}/reduced_forces"), "modal_energy", "is beside reduced_forces")
-            self._forces("modal_energy", ENERGY)
-        if major == 3 and file.has(f"{place}/modal_left_out"):
+            self._forces()
+        if file.has(f"{place}/truncation"):
             self._left_out()
-        if major == 3 and file.has(f"{place}/look"):
+        if file.has(f"{place}/look"):
             self._look()
-        if major == 3 and file.has(f"{place}/modal_creases") and file.group(f"{place}/modal_creases") is not None:
-            numbers = self.array("modal_creases/triangle_normal", "i32", self.n_triangles, 3)
-            self.in_range("modal_creases/triangle_normal", numbers, 3 * (self.n_triangles or 0))
-        if major == 3 and file.has(f"{place}/modal_laws"):
-            self._laws()
         if file.has(f"{place}/volume") and file.group(f"{place}/volume") is not None:
             self._volume()
 
@@ -101,6 +92,9 @@ class Shape:
             uv = self.array("surface/uv", "f64", None, 2)
             corners = self.array("surface/triangle_uv", "i32", self.n_triangles, 3)
             self.in_range("surface/triangle_uv", corners, None if uv is None else len(uv))
+        normals = self.array("surface/corner_normals", "i32", self.n_triangles, 3, optional=True)
+        if normals is not None:
+            self.in_range("surface/corner_normals", normals, 3 * (self.n_triangles or 0))
 
     def _tables(self):
         n, m = self.n_vertices, self.n_triangles
@@ -139,7 +133,7 @@ class Shape:
         eigenvalues = self.array("modes/eigenvalues", "f64", None)
         r = self.n_modes = None if eigenvalues is None else len(eigenvalues)
         if r is not None:
-            self.must((0 if self.major >= 3 else 1) <= r <= MOST, "modes/eigenvalues", f"{r} modes")
+            self.must(r <= MOST, "modes/eigenvalues", f"{r} modes")
         self._matrix(r)
         frequencies, masses, residuals = (self.array(f"modes/{name}", "f64", r)
                                           for name in ("frequencies", "modal_masses", "residuals"))
@@ -187,7 +181,7 @@ class Shape:
         if self.file.dataset(path, optional=True) is None:
             self.file.dataset(path)
             return
-        if self.major >= 3 and self.file.text(path, "layout", optional=True, among=("tile32", "plain")) == "plain":
+        if self.file.text(path, "layout", optional=True, among=("tile32", "vertex_major")) == "vertex_major":
             self.array("modes/modal_matrix", "f32", n, 3, r)
             return
         tiles = None if n is None else -(-n // 32)
@@ -195,52 +189,48 @@ class Shape:
         if matrix is not None and n is not None and n % 32:
             self.must((matrix[-1, :, :, n % 32:] == 0).all(), "modes/modal_matrix", "has lanes past the last vertex")
 
-    def _forces(self, group, names):
+    def _forces(self):
         file, r = self.file, self.n_modes
-        if file.group(f"{self.place}/{group}") is None:
+        if file.group(f"{self.place}/reduced_forces") is None:
             return
-        has = [file.has(f"{self.place}/{group}/{name}") for name in names]
-        if not self.must(all(has), group, f"lacks {names[0]}, {names[1]} or {names[2]}") or r is None:
+        linear, quadratic, cubic, quartic = (file.has(f"{self.place}/reduced_forces/{name}") for name in (*FORCES, "quartic"))
+        if not self.must(linear and quadratic and cubic != quartic, "reduced_forces",
+                         "has not linear, quadratic and either cubic or quartic") or r is None:
             return
-        for degree, name in enumerate(names, 1):
-            if name == "quartic":
-                self.array(f"{group}/{name}", "f64", r * (r + 1) * (r + 2) * (r + 3) // 24)
-                continue
+        if quartic:
+            self.array("reduced_forces/quartic", "f64", r * (r + 1) * (r + 2) * (r + 3) // 24)
+        for degree, name in enumerate(FORCES[:2] if quartic else FORCES, 1):
             n_columns = (r, r * (r + 1) // 2, r * (r + 1) * (r + 2) // 6)[degree - 1]
-            values = self.array(f"{group}/{name}", "f64", r, n_columns)
+            values = self.array(f"reduced_forces/{name}", "f64", r, n_columns)
             if values is not None and values.size:
-                self.must(asymmetry(values, degree) <= 1e-9 * np.abs(values).max(), f"{group}/{name}",
+                self.must(asymmetry(values, degree) <= 1e-9 * np.abs(values).max(), f"reduced_forces/{name}",
                           "is not the gradient of an energy")
 
     def _left_out(self):
         file, r = self.file, self.n_modes
-        if file.group(f"{self.place}/modal_left_out") is None:
+        if file.group(f"{self.place}/truncation") is None:
             return
-        has = [file.has(f"{self.place}/modal_left_out/{name}") for name in FORCES]
-        if not self.must(all(has) or not any(has), "modal_left_out", "has some of linear, quadratic and cubic") or r is None:
+        has = [file.has(f"{self.place}/truncation/{name}") for name in FORCES]
+        if not self.must(all(has) or not any(has), "truncation", "has some of linear, quadratic and cubic") or r is None:
             return
         n = None
         for degree, name in enumerate(FORCES if any(has) else (), 1):
             n_columns = (r, r * (r + 1) // 2, r * (r + 1) * (r + 2) // 6)[degree - 1]
-            values = self.array(f"modal_left_out/{name}", "f64", n, n_columns)
+            values = self.array(f"truncation/{name}", "f64", n, n_columns)
             n = len(values) if values is not None else n
         names = ("slow_eigenvalues", "slow_participation", "slow_scales", "slow_matrix")
-        has = [file.has(f"{self.place}/modal_left_out/{name}") for name in names]
-        if not self.must(all(has) or not any(has), "modal_left_out", "has some of the slow motions' arrays") or not any(has):
+        has = [file.has(f"{self.place}/truncation/{name}") for name in names]
+        if not self.must(all(has) or not any(has), "truncation", "has some of the slow motions' arrays") or not any(has):
             return
-        values = self.array("modal_left_out/slow_eigenvalues", "f64", None)
-        self.must(values is None or (values > 0).all(), "modal_left_out/slow_eigenvalues", "is not above 0")
+        values = self.array("truncation/slow_eigenvalues", "f64", None)
+        self.must(values is None or (values > 0).all(), "truncation/slow_eigenvalues", "is not above 0")
         n_slow, n = None if values is None else len(values), self.n_vertices
-        self.array("modal_left_out/slow_participation", "f64", n_slow, 3)
-        scales = self.array("modal_left_out/slow_scales", "f64", n_slow)
-        self.must(scales is None or (scales >= 0).all(), "modal_left_out/slow_scales", "is below 0")
-        matrix = self.array("modal_left_out/slow_matrix", "u8", None if n is None else -(-n // 32), n_slow, 3, 32)
+        self.array("truncation/slow_participation", "f64", n_slow, 3)
+        scales = self.array("truncation/slow_scales", "f64", n_slow)
+        self.must(scales is None or (scales >= 0).all(), "truncation/slow_scales", "is below 0")
+        matrix = self.array("truncation/slow_matrix", "u8", None if n is None else -(-n // 32), n_slow, 3, 32)
         if matrix is not None and n is not None and n % 32:
-            self.must((matrix[-1, :, :, n % 32:] == 128).all(), "modal_left_out/slow_matrix", "has lanes past the last vertex")
-
-    def _laws(self):
-        fibres = self.array("modal_laws/fibres", "f64", None, 3) if self.file.has(f"{self.place}/modal_laws/fibres") else None
-        self.must(fibres is None or unit_or_zero(fibres), "modal_laws/fibres", "are no unit vectors")
+            self.must((matrix[-1, :, :, n % 32:] == 128).all(), "truncation/slow_matrix", "has lanes past the last vertex")
 
     def _look(self):
         file = self.file
@@ -277,11 +267,9 @@ class Shape:
             sizes = NODES[types]
             if element_nodes is not None:
                 self.must(len(element_nodes) == sizes.sum(), "volume/element_nodes", f"has not the {sizes.sum()} of the types")
-            if self.major < 3:
-                offsets = self.array("volume/element_offsets", "i64", n_elements + 1)
-                self.must(offsets is None or (offsets == np.concatenate([[0], np.cumsum(sizes)])).all(),
-                          "volume/element_offsets", "are not those of the types")
         self._materials(n_elements)
+        fibres = self.array("volume/fibres", "f64", n_elements, 3, optional=True)
+        self.must(fibres is None or unit_or_zero(fibres), "volume/fibres", "are no unit vectors")
         fixed = self.array("volume/fixed_nodes", "i32", None)
         components = self.array("volume/fixed_components", "u8", None if fixed is None else len(fixed))
         self.ascends("volume/fixed_nodes", fixed)
@@ -290,13 +278,12 @@ class Shape:
         kind = file.text(place, "surface_kind", among=("boundary", "embedded"))
         farthest = file.number(place, "farthest_outside", "f64")
         self.must(farthest is None or farthest >= 0, "volume/@farthest_outside", f"is {farthest}")
-        rule = file.text(place, "stiffness_rule", optional=True, among=("plain", "incompatible"))
-        for forces in ("reduced_forces", "modal_energy"):
-            self.must(rule != "incompatible" or not file.has(f"{self.place}/{forces}"), "volume/@stiffness_rule",
-                      f"is not plain beside {forces}")
+        rule = file.text(place, "stiffness_rule", optional=True, among=("conforming", "incompatible"))
+        self.must(rule != "incompatible" or not file.has(f"{self.place}/reduced_forces"), "volume/@stiffness_rule",
+                  "is not conforming with reduced_forces")
         carriers = self._embedding(kind)
-        self.array("volume/volume_modes", "f64 f32" if self.major >= 3 else "f64", self.n_modes, n, 3, optional=True)
-        if self.major >= 3 and file.has(f"{place}/inner_modes"):
+        self.array("volume/volume_modes", "f64 f32", self.n_modes, n, 3, optional=True)
+        if file.has(f"{place}/inner_modes"):
             self.must(not file.has(f"{place}/volume_modes"), "volume/inner_modes", "beside volume_modes")
             self.must(kind in (None, "boundary"), "volume/inner_modes", "of a surface that is no boundary")
             inner = None if n is None or self.n_vertices is None else n - self.n_vertices
@@ -310,35 +297,28 @@ class Shape:
         n_vertices = self.n_vertices
         if kind is None or n_vertices is None:
             return None
-        if self.major < 3:
-            nodes = self.array("volume/embedding_nodes", "i32", n_vertices, 4)
-            weights = self.array("volume/embedding_weights", "f64", n_vertices, 4)
-            offsets = 4 * np.arange(n_vertices + 1)
-        elif kind == "boundary":
+        if kind == "boundary":
             for name in ("embedding_offsets", "embedding_weights"):
                 self.must(not self.file.has(f"{self.place}/volume/{name}"), f"volume/{name}", "beside a boundary")
             nodes = self.array("volume/embedding_nodes", "i32", n_vertices)
             self.in_range("volume/embedding_nodes", nodes, self.n_nodes)
             return nodes
-        else:
-            offsets = self.array("volume/embedding_offsets", "i64", n_vertices + 1)
-            nodes = self.array("volume/embedding_nodes", "i32", None)
-            n = None if nodes is None else len(nodes)
-            weights = self.array("volume/embedding_weights", "f64", n)
-            if not self.rows("volume/embedding_offsets", offsets, n) or \
-                    not self.must((np.diff(offsets) > 0).all(), "volume/embedding_offsets", "has a vertex without nodes"):
-                return None
+        offsets = self.array("volume/embedding_offsets", "i64", n_vertices + 1)
+        nodes = self.array("volume/embedding_nodes", "i32", None)
+        n = None if nodes is None else len(nodes)
+        weights = self.array("volume/embedding_weights", "f64", n)
+        if not self.rows("volume/embedding_offsets", offsets, n) or \
+                not self.must((np.diff(offsets) > 0).all(), "volume/embedding_offsets", "has a vertex without nodes"):
+            return None
         self.in_range("volume/embedding_nodes", nodes, self.n_nodes)
         if weights is not None:
             sums = np.add.reduceat(weights.ravel(), offsets[:-1])
             self.must((np.abs(sums - 1) <= 1e-6).all(), "volume/embedding_weights", "of a vertex do not add up to 1")
-        if self.major < 3 and kind == "boundary" and weights is not None:
-            self.must((weights == [1, 0, 0, 0]).all(), "volume/embedding_weights", "of a boundary are not 1 0 0 0")
         return nodes
 
     def _materials(self, n_elements):
         file, place = self.file, f"{self.place}/volume/materials"
-        index = self.array("volume/element_material", "i32", n_elements, optional=self.major >= 3)
+        index = self.array("volume/element_material", "i32", n_elements, optional=True)
         if file.group(place) is None:
             return
         count = file.number(place, "count", "i64")
@@ -346,7 +326,7 @@ class Shape:
             return
         if index is not None:
             self.in_range("volume/element_material", index, count)
-        elif self.major >= 3:
+        else:
             self.must(count >= 1, "volume/materials/@count", "no material for the elements")
         check_materials(file, f"{self.place}/volume")
 
@@ -357,26 +337,15 @@ class Shape:
     # ---- hashes ----
 
     def arrays_of_this_page(self):
-        """Names of the arrays that are there, but the tables: with * for the numbers."""
-        names = [f"surface/{x}" for x in SURFACE] + [f"modes/{x}" for x in MODES] + [f"reduced_forces/{x}" for x in FORCES]
-        names += [f"modal_energy/{x}" for x in ENERGY] + [f"volume/{x}" for x in VOLUME if x != "element_offsets"]
+        """Names of the arrays that are there and that hashes cover: with * for the numbers."""
+        names = [f"surface/{x}" for x in SURFACE] + [f"modes/{x}" for x in MODES] + [f"reduced_forces/{x}" for x in (*FORCES, "quartic")]
+        names += [f"volume/{x}" for x in VOLUME]
         found = [name for name in names if self.file.has(f"{self.place}/{name}")]
         for part, members in (("materials", ("axes",)), ("groups", ("nodes", "elements"))):
             for member in members:
                 if list(expand(self.file, f"{self.place}/volume/{part}/*/{member}")):
                     found.append(f"volume/{part}/*/{member}")
         return found
-
-    def hash_2(self, total):
-        for name in [f"surface/{x}" for x in SURFACE] + [f"modes/{x}" for x in MODES] + \
-                [f"reduced_forces/{x}" for x in FORCES] + [f"volume/{x}" for x in VOLUME]:
-            if name not in ("volume/inner_modes", "volume/embedding_offsets") and self.file.has(f"{self.place}/{name}"):
-                add_array(total, self.file, f"{self.place}/{name}")
-        for path in expand(self.file, f"{self.place}/volume/materials/*/axes"):
-            add_array(total, self.file, path)
-        for place in expand(self.file, f"{self.place}/volume/groups/*"):
-            for member in ("nodes", "elements"):
-                add_array(total, self.file, f"{place}/{member}")
 
 
 def asymmetry(values, degree):
@@ -440,7 +409,7 @@ def check_groups(file, solid, n_nodes, n_elements):
 
 
 def check_laws(file, at, kind):
-    """What modal_laws.md says of a material."""
+    """The law, fibres and viscosity of a material."""
     law = file.text(at, "law", optional=True, among=("linear", "stvk", "neo_hookean", "logarithmic"))
     file.must(kind != "orthotropic" or law in (None, "linear", "stvk"), f"{at}/@law", f"is {law} of an orthotropic material")
     if "fibre_stiffness" in file.h5[at].attrs:
@@ -523,21 +492,6 @@ def hash_of(file, patterns, shape_place=None):
     return total.digest()
 
 
-def hash_2_0(file, shapes, objects):
-    total = Hash()
-    try:
-        for shape in shapes:
-            shape.hash_2(total)
-        for i in range(len(objects["shape"])):
-            for name in OBJECTS:
-                row = objects[name][i:i + 1]
-                add_head(total, name, row)
-                total.add(np.ascontiguousarray(row))
-    except ValueError:
-        return None
-    return total.digest()
-
-
 # ---- the file ----
 
 class Basis:
@@ -545,18 +499,17 @@ class Basis:
 
     def __init__(self, file, parts_of_others=True):
         self.file, self.ranks = file, None
-        self.major, _ = file.open_as((2, 3))
+        file.open_as((1,))
         self.parts_of_others, self.others = parts_of_others, {}
         self.hash = file.hash_text("/", "content_hash")
         file.provenance("/provenance", optional=False)
-        self.hashed = self.hashes = None
-        if self.major >= 3:
-            file.hash_text("/", "recipe_hash", optional=True)
-            text = file.text("/", "hashed")
-            self.hashed = None if text is None else text.split(" ")
-            if text is not None and not file.must(all(LISTED.fullmatch(x) and len(x) <= 255 for x in self.hashed), "/@hashed",
-                                                  "must be paths with one space between two"):
-                self.hashed = None
+        self.hashes = None
+        file.hash_text("/", "recipe_hash", optional=True)
+        text = file.text("/", "hashed")
+        self.hashed = None if text is None else text.split(" ")
+        if text is not None and not file.must(all(LISTED.fullmatch(x) and len(x) <= 255 for x in self.hashed), "/@hashed",
+                                              "must be paths with one space between two"):
+            self.hashed = None
         self.shapes = []
         if file.group("/shapes") is not None:
             self._shapes()
@@ -568,23 +521,21 @@ class Basis:
         count = file.number("/shapes", "count", "i64")
         if count is None or not file.must(count >= 1, "/shapes/@count", f"is {count}"):
             return
-        if self.major >= 3:
-            self.hashes = file.array("/shapes/hash", "u8", (count, 16))
+        self.hashes = file.array("/shapes/hash", "u8", (count, 16))
         for place in file.numbered("/shapes"):
             file.text(place, "name")
             attributes = file.h5[place].attrs
-            if self.major >= 3 and ("file" in attributes or "file_shape" in attributes):
+            if "file" in attributes or "file_shape" in attributes:
                 self.shapes.append(self._shape_of_another(place))
             else:
-                self.shapes.append(Shape(file, place, self.major))
+                self.shapes.append(Shape(file, place))
         self.n_shapes = count
 
     def _shape_of_another(self, place):
         """A shape that lies in another file; None where it cannot be found."""
         file, number = self.file, int(place[-4:])
         name, which = file.text(place, "file"), file.number(place, "file_shape", "i64")
-        for group in ("surface", "tables", "modes", "reduced_forces", "volume", "modal_left_out", "look", "modal_laws", "modal_energy",
-                      "modal_creases"):
+        for group in ("surface", "tables", "modes", "reduced_forces", "volume", "truncation", "look"):
             file.must(not file.has(f"{place}/{group}"), place, f"lies in another file and has {group}")
         if name is None or which is None:
             return None
@@ -606,8 +557,7 @@ class Basis:
             file.broken(f"{place}/@file", f"{name}: {error}")
             return None
         other = self.others[path]
-        if not file.must(other.major >= 3, f"{place}/@file", f"{name}: is of version {other.major}") or \
-                not file.must(0 <= which < len(other.shapes), f"{place}/@file_shape", f"is {which}"):
+        if not file.must(0 <= which < len(other.shapes), f"{place}/@file_shape", f"is {which}"):
             return None
         if self.hashes is not None and other.hashes is not None and number < len(self.hashes):
             file.must((self.hashes[number] == other.hashes[which]).all(), f"{place}/@file", f"{name}: is another shape")
@@ -620,8 +570,8 @@ class Basis:
         file = self.file
         shape = file.array("/objects/shape", "i32", (None,))
         n = None if shape is None else len(shape)
-        parent, frames = file.array("/objects/parent", "i32", (n,)), file.array("/objects/rest_frame", "f64", (n, 3, 4))
-        self.objects = {"shape": shape, "parent": parent, "rest_frame": frames}
+        parent, frames = file.array("/objects/parent", "i32", (n,)), file.array("/objects/rest_pose", "f64", (n, 3, 4))
+        self.objects = {"shape": shape, "parent": parent, "rest_pose": frames}
         if n is not None:
             file.must(1 <= n <= MOST, "/objects/shape", f"{n} objects")
             if self.shapes and file.must(((shape >= 0) & (shape < self.n_shapes)).all(), "/objects/shape",
@@ -636,16 +586,10 @@ class Basis:
                 file.must((ahead == -1).all(), "/objects/parent", "has a ring")
         if frames is not None:
             for i in np.flatnonzero(~rigid(frames)):
-                file.broken(f"/objects/rest_frame[{i}]", "is no rotation")
+                file.broken(f"/objects/rest_pose[{i}]", "is no rotation")
 
     def _hashes(self):
         file = self.file
-        if self.major < 3:
-            if any(values is None for values in self.objects.values()):
-                return
-            found = hash_2_0(file, self.shapes, self.objects)
-            file.must(None in (found, self.hash) or found == self.hash, "/@content_hash", f"is not {found}")
-            return
         if self.hashed is None:
             return
         for shape in filter(None, self.shapes):
