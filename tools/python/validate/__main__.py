@@ -31,7 +31,8 @@ def report(path):
     if not file.findings:
         for what in file.doubts:
             print(f"{path}: suspect: {what}")
-        print(f"{path}: {'suspect' if file.doubts else 'valid'} {kind}{', not judged' if file.unjudged and not file.doubts else ''}")
+        rating = "suspect" if file.doubts else "not judged" if file.unjudged else "ok"
+        print(f"{path}: valid {kind}" + (f", rating {rating}" if file.unjudged is not None else ""))
     return 1 if file.findings else 0
 
 

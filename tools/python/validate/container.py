@@ -13,9 +13,9 @@ DAMAGE = (OSError, RuntimeError, KeyError, ValueError, TypeError, MemoryError, O
 TYPES = {"f64": (h5t.IEEE_F64LE, h5t.IEEE_F64BE, "<f8"), "f32": (h5t.IEEE_F32LE, h5t.IEEE_F32BE, "<f4"),
          "i32": (h5t.STD_I32LE, h5t.STD_I32BE, "<i4"), "i64": (h5t.STD_I64LE, h5t.STD_I64BE, "<i8"),
          "u8": (h5t.STD_U8LE, h5t.STD_U8BE, "<u1")}
-FILTERS = {h5z.FILTER_DEFLATE: "deflate", h5z.FILTER_SHUFFLE: "shuffle", h5z.FILTER_FLETCHER32: "fletcher32",
-           h5z.FILTER_SCALEOFFSET: "scaleoffset"}
-MOST_FILTERS, MOST_CLAIMED, MOST_USER_BLOCK = 8, 1100, 1 << 20
+FILTERS = {h5z.FILTER_DEFLATE: "deflate", h5z.FILTER_SHUFFLE: "shuffle", h5z.FILTER_SCALEOFFSET: "scaleoffset"}
+PIPELINES = ([], ["deflate"], ["shuffle"], ["shuffle", "deflate"], ["scaleoffset"], ["scaleoffset", "deflate"])
+MOST_CLAIMED, MOST_USER_BLOCK = 1100, 1 << 20
 SCALEOFFSET_HEAD = 21  # bytes: the number of bits, the minimum and padding
 EXTENSION = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
@@ -41,9 +41,9 @@ def check_end(path):
             if at > MOST_USER_BLOCK or at >= size:
                 raise Unreadable("no HDF5")
     version = head[8]
-    if version > 3 or (head[13:15] if version < 2 else head[9:11]) != b"\x08\x08":
+    if version not in (0, 2, 3) or (head[13:15] if version < 2 else head[9:11]) != b"\x08\x08":
         raise Unreadable(f"superblock of version {version}, or addresses or lengths that have not 8 bytes")
-    field = {0: 40, 1: 44}.get(version, 28)
+    field = 28 if version else 40
     end = at + int.from_bytes(head[field:field + 8], "little")
     if end != size:
         raise Unreadable(f"has {size} bytes, but ends at {end}")
@@ -62,7 +62,7 @@ class File:
             self.root = self.h5["/"]
         except DAMAGE as error:
             raise Unreadable(f"HDF5: {error}") from error
-        self.arrays, self.doubts, self.unjudged = {}, [], False
+        self.arrays, self.doubts, self.unjudged = {}, [], None
 
     def broken(self, path, what):
         self.findings.append((path, what))
@@ -209,7 +209,7 @@ class File:
 
     def _check_storage(self, path, dataset):
         plist, layout = dataset.id.get_create_plist(), dataset.id.get_create_plist().get_layout()
-        if not self.must(layout != h5d.VIRTUAL, path, "is virtual") or \
+        if not self.must(layout in (h5d.CONTIGUOUS, h5d.CHUNKED), path, "is neither contiguous nor chunked") or \
                 not self.must(plist.get_external_count() == 0, path, "is in another file"):
             return False
         stored, claimed = dataset.id.get_storage_size(), dataset.size * dataset.dtype.itemsize
@@ -221,8 +221,10 @@ class File:
     def _check_chunks(self, path, dataset, plist):
         filters = [plist.get_filter(i)[:3] for i in range(plist.get_nfilters())]
         names = [FILTERS.get(code) for code, _, _ in filters]
-        late = {"deflate", "fletcher32"} & set(names[:len(names) - names[::-1].index("scaleoffset")]) if "scaleoffset" in names else ()
-        if not self.must(None not in names and len(names) <= MOST_FILTERS and not late, path, f"has the filters {names}"):
+        values = filters[0][2] if names[:1] == ["scaleoffset"] else (0, 0, 0, 1, 4, 0, 0, 0)
+        good = values[7:] and (values[0], values[3], values[4], values[6], values[7]) == (0, 1, 4, 0, 0)
+        good = good and (names[:1] != ["scaleoffset"] or dataset.id.get_type().equal(h5t.IEEE_F32LE))
+        if not self.must(names in PIPELINES and good, path, f"has the filters {names}: shuffle or scaleoffset of f32, then deflate are allowed"):
             return False
         chunk, item = dataset.chunks, dataset.dtype.itemsize
         size = int(np.prod([int(n) for n in chunk])) * item
@@ -257,36 +259,20 @@ class File:
 
 def undo(data, size, item, filters):
     """What is wrong with a chunk of `size` bytes that is stored as `data`; None if nothing is."""
-    sizes = [size]  # what goes into each filter, if that follows
-    for name, _ in filters:
-        sizes.append({"shuffle": sizes[-1], "fletcher32": None if sizes[-1] is None else sizes[-1] + 4}.get(name))
-    if sizes[-1] is not None and len(data) != sizes[-1]:
-        return f"{len(data)} bytes are stored, not {sizes[-1]}"
-    for k in range(len(filters) - 1, -1, -1):
-        name, values = filters[k]
-        if name == "fletcher32":
-            if len(data) < 4:
-                return "too short for a checksum"
-            data = data[:-4]
-        elif name == "deflate":
-            most, stream = sizes[k] if sizes[k] is not None else 2 * size + 4096, zlib.decompressobj()
-            try:
-                data = stream.decompress(data, most + 1)
-            except zlib.error as error:
-                return str(error)
-            if len(data) > most or not stream.eof or stream.unused_data:
-                return "does not inflate to its size"
-        elif name == "shuffle":
-            n = len(data) // item
-            data = np.frombuffer(data, np.uint8, n * item).reshape(item, n).T.tobytes() + data[n * item:]
-        else:
-            if len(data) < SCALEOFFSET_HEAD or values[2] * item != size:
-                return "no chunk of scaleoffset"
-            bits, n = int.from_bytes(data[:4], "little"), size // item
-            exact = SCALEOFFSET_HEAD + n * bits // 8
-            if bits > 8 * item or len(data) - exact not in {1} | ({0} if bits in (0, 8 * item) else set()) | ({2} if n * bits % 8 else set()):
-                return f"{len(data)} bytes of scaleoffset with {bits} bits per value"
-            data = bytes(size)
-        if sizes[k] is not None and len(data) != sizes[k]:
-            return f"{len(data)} bytes come out of {name}, not {sizes[k]}"
-    return None
+    names, stream = [name for name, _ in filters], zlib.decompressobj()
+    if "deflate" in names:
+        most = size + SCALEOFFSET_HEAD + 2
+        try:
+            data = stream.decompress(data, most + 1)
+        except zlib.error as error:
+            return str(error)
+        if len(data) > most or not stream.eof or stream.unused_data:
+            return "does not inflate to its size"
+    if "scaleoffset" not in names:
+        return None if len(data) == size else f"{len(data)} bytes are stored, not {size}"
+    if len(data) < SCALEOFFSET_HEAD or filters[0][1][2] * item != size:
+        return "no chunk of scaleoffset"
+    bits, n = int.from_bytes(data[:4], "little"), size // item
+    more = len(data) - SCALEOFFSET_HEAD - n * bits // 8
+    good = bits <= 8 * item and (more == 1 or more == 0 and bits in (0, 8 * item) or more == 2 and n * bits % 8)
+    return None if good else f"{len(data)} bytes of scaleoffset with {bits} bits per value"

@@ -75,19 +75,22 @@ class Names(dict):
 
 def evaluate(text, names):
     text = re.sub(r"(?<![<>=!])=(?!=)", "==", ATOMS.sub(" * ", text.replace("^", "**")))
-    return eval(text, {"__builtins__": {}}, names)
+    try:
+        return eval(text, {"__builtins__": {}}, names)
+    except (IndexError, ValueError) as error:  # of arrays that do not fit together, which are findings of their own
+        raise Unknown(text) from error
 
 
 class Table:
     """A file by the table of its page: `found` has all rows of it that are good so far."""
 
-    def __init__(self, file, pages):
+    def __init__(self, file, rows):
         self.file, self.values, self.found = file, {}, []
-        self.rows = [row for page in pages for row in read_page(page)]
+        self.rows = rows
         self.words = set(re.findall(r"\w+", " ".join(f"{row.shape} {row.path} {' '.join(row.rules)}" for row in self.rows)))
         self.defaults = {row.path: rule[8:] for row in self.rows for rule in row.rules if rule.startswith("default ")}
         self.count = collections.Counter(row.path for row in self.rows)
-        self.present = {""}
+        self.present = {"", "/"}
         self._walk(self.rows, collections.ChainMap())
 
     def _walk(self, rows, env):
@@ -184,6 +187,8 @@ class Table:
             if self.file.group(path, optional) is not None:
                 self.present.add(path)
             return None
+        if row.type == "link":
+            return None
         if row.type == "text":
             return self.file.text(owner, name, optional)
         shape = [self._size(size, path, env) for size in row.shape.split(", ")] if row.shape else []
@@ -193,8 +198,9 @@ class Table:
             value = self.file.array(path, row.type.replace(" or ", " "), shape, optional, "NaN" not in row.rules)
             if value is not None:
                 for size, n in zip(row.shape.split(", "), value.shape):
-                    if size.isidentifier() and size not in env:
-                        env[size] = n
+                    name = size.removesuffix(" + 1")
+                    if name.isidentifier() and name not in env:
+                        env[name] = n - (name != size)
         if np.size(value) == 1 and value is not None and row.type == "i64":
             for rule in row.rules:
                 if rule[:2] == "= " and rule[2:].isidentifier() and rule[2:] not in env:

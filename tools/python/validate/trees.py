@@ -1,0 +1,2 @@
+def check_octree(file, table):
+    pass

@@ -1,0 +1,2 @@
+def check_sequence(file, table):
+    pass
