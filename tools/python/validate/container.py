@@ -110,6 +110,9 @@ class File:
     def group(self, path, optional=False):
         return self._object(path, h5py.Group, optional)
 
+    def dataset(self, path):
+        return self._object(path, h5py.Dataset, False)
+
     def _attribute(self, path, name, optional):
         """(attribute, its path), or (None, its path)."""
         at = f"{path.rstrip('/')}/@{name}"

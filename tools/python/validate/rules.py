@@ -119,6 +119,11 @@ def keeps(x, rule, names):
         return x == rest
     if word == "index":
         return np.all((x >= 0) & (x < evaluate(rest[2:], names)))
+    if rule.startswith("lines of "):
+        return lines(x) and x.tobytes().count(b"\n") == evaluate(rest[3:], names)
+    if word == "roles":
+        role = names.at("../images/role")
+        return all((role[x[:, k][(x[:, k] >= 0) & (x[:, k] < len(role))]] == k).all() for k in (0, 1))
     if word == "offsets":
         return offsets(x, names[rest[3:]])
     if word == "line":

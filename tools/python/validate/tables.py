@@ -12,6 +12,8 @@ import numpy as np
 FOLDER = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../../formats")
 HEAD = "| path | shape | type | unit | rule | since |"
 NUMBERED = re.compile(r"(?<=[/_])(N{4,}|LL)(?=/|@|$)")
+NUMBER = re.compile(r"(?<=/)(N{4,}|LL|\d{2}|\d{4,})(?=[/@]|$)|(?<=/level_)(LL|\d\d)")
+SIZES = re.compile(r", (?![^(]*\))")
 NODES = np.array([4, 10, 8, 20, 6, 5])  # of an element, by its type
 ATOMS = re.compile(r"(?<=[\w)\]]) (?=[\w(])(?!(?:and|or|in|if|else)\b)(?<!\band)(?<!\bor)(?<!\bin)")  # 2 r is 2 * r
 FUNCTIONS = {"ceil": math.ceil, "log2": lambda n: int(n).bit_length() - 1, "pi": np.pi, "nodes": lambda types: int(NODES[types].sum()),
@@ -88,8 +90,8 @@ class Table:
         self.file, self.values, self.found = file, {}, []
         self.rows = rows
         self.words = set(re.findall(r"\w+", " ".join(f"{row.shape} {row.path} {' '.join(row.rules)}" for row in self.rows)))
-        self.defaults = {row.path: rule[8:] for row in self.rows for rule in row.rules if rule.startswith("default ")}
-        self.count = collections.Counter(row.path for row in self.rows)
+        self.defaults = {NUMBER.sub("#", row.path).replace("/@", "@"): rule[8:] for row in self.rows for rule in row.rules if rule.startswith("default ")}
+        self.count = collections.Counter(NUMBER.sub("#", row.path) for row in self.rows)
         self.present = {"", "/"}
         self._walk(self.rows, collections.ChainMap())
 
@@ -158,8 +160,7 @@ class Table:
     def peek(self, path):
         owner, _, name = path.partition("@")
         value = self.file.peek(owner.rstrip("/") or "/", name)
-        return value if value is not None else self.defaults.get(re.sub(r"/\d{4,}", "/NNNN", f"{owner}@{name}").replace("@", "/@", 1)) or \
-            self.defaults.get(re.sub(r"/\d{4,}", "/NNNN", f"{owner}@{name}"))
+        return self.defaults.get(NUMBER.sub("#", path)) if value is None else value
 
     def _row(self, row, env):
         path, rules = row.path, row.rules
@@ -171,7 +172,7 @@ class Table:
         except Unknown:
             return
         if wrong is not None:
-            others = self.count[re.sub(r"/\d{4,}", "/NNNN", path)] > 1
+            others = self.count[NUMBER.sub("#", path)] > 1
             self.file.must(others or not self.exists(path), path, f"exists, but not: {wrong}")
             return
         optional = not must and any(rule == "optional" or rule.startswith("default ") for rule in rules)
@@ -187,17 +188,17 @@ class Table:
             if self.file.group(path, optional) is not None:
                 self.present.add(path)
             return None
-        if row.type == "link":
+        if row.type == "link" or path.endswith("/NAME") or "see Colours" in row.rules:
             return None
         if row.type == "text":
             return self.file.text(owner, name, optional)
-        shape = [self._size(size, path, env) for size in row.shape.split(", ")] if row.shape else []
+        shape = [self._size(size, path, env) for size in SIZES.split(row.shape)] if row.shape else []
         if "@" in path:
             value = self.file.number(owner, name, row.type, optional, tuple(shape) or None)
         else:
             value = self.file.array(path, row.type.replace(" or ", " "), shape, optional, "NaN" not in row.rules)
             if value is not None:
-                for size, n in zip(row.shape.split(", "), value.shape):
+                for size, n in zip(SIZES.split(row.shape), value.shape):
                     name = size.removesuffix(" + 1")
                     if name.isidentifier() and name not in env:
                         env[name] = n - (name != size)
