@@ -136,9 +136,11 @@ def check_copies(contents):
 # ---- what follows from the frozen files ----
 
 def colours():
-    """Of the octree at some places."""
+    """Of the octree at vertices of the surface that it was made around."""
+    with h5py.File(f"{twig}/basis-1.0.h5") as file:
+        places = file["shapes/0000/surface/rest_positions"][:6]
     with open("places.csv", "w", encoding="utf-8") as file:
-        file.write("x,y,z\n" + "".join(f"{x},{y},0.1\n" for x in (0.1, 0.5, 0.9) for y in (0.02, 0.08)))
+        file.write("x,y,z\n" + "".join("%.17g,%.17g,%.17g\n" % tuple(place) for place in places))
     tool("modaltex", "sample", f"{twig}/octree-1.0.h5", "places.csv", "colours.csv", "-f")
     with open("colours.csv", encoding="utf-8") as file:
         return file.read()
