@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The basis that a trajectory in a pipe carries (formats/modal_carried_basis.md): its file as it is, or one file of an assembly. */
+/* The basis that a trajectory in a pipe carries (formats/trajectory.md): its file as it is, or one file of an assembly. */
 #include <string.h>
 #include <sys/stat.h>
 

@@ -213,13 +213,13 @@ def check_snapshots(file):
 
 
 def check_checkpoint(file):
-    file.open_as((2,))
+    file.open_as((1,))
     for name in ("basis_hash", "scene_hash"):
         file.hash_text("/", name)
-    file.text("/", "back_end")
+    file.text("/", "backend")
     done = file.array("/n_frames", "i64", (2,))
     states = [file.array(f"/state_{i}", "f64", (2, None), finite=False) for i in range(5)]
-    seals = file.array("/seal", "u8", (2, 32))
+    seals = file.array("/checksum", "u8", (2, 32))
     q = file.array("/q", "f64", (None, None), finite=False)
     n_frames = None if q is None else len(q)
     rows = [q, file.array("/poses", "f64", (n_frames, None, 12), optional=True, finite=False),
@@ -236,7 +236,7 @@ def check_checkpoint(file):
                 total.add(np.ascontiguousarray(values[row]))
         if seals[row].tobytes() == total.digest().encode() and 1 <= done[row] <= n_frames:
             whole.setdefault(int(done[row]), row)
-    if file.must(whole, "/seal", "neither of the two states is whole"):
+    if file.must(whole, "/checksum", "neither of the two states is whole"):
         n = max(whole)
         for i, state in enumerate(states):
             file.must(np.isfinite(state[whole[n]]).all(), f"/state_{i}", "has a value that is not finite")
