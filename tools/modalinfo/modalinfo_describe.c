@@ -58,7 +58,7 @@ static json_t *provenance(const modal_provenance *steps, int32_t n)
         set(step, "version", modal_json_string(steps[i].version));
         set(step, "arguments", modal_json_string(steps[i].arguments));
         set(step, "inputs", modal_json_string(steps[i].inputs));
-        set(step, "back_end", modal_json_string(steps[i].back_end));
+        set(step, "backend", modal_json_string(steps[i].back_end));
         if (steps[i].quality) set(step, "quality", modal_json_string(steps[i].quality));
         if (steps[i].assumed_material) set(step, "assumed_material", modal_json_string(steps[i].assumed_material));
         json_array_append_new(list, step);

@@ -54,8 +54,8 @@ static void print_provenance(FILE *to, const json_t *info)
         fputc('\n', to);
         if (json_string_length(json_object_get(step, "inputs")))
             put_inputs(to, json_string_value(json_object_get(step, "inputs")));
-        if (json_string_length(json_object_get(step, "back_end")))
-            put(to, "    back end", step, "back_end");
+        if (json_string_length(json_object_get(step, "backend")))
+            put(to, "    backend", step, "backend");
         if (json_object_get(step, "quality")) put(to, "    the motion is", step, "quality");
         if (json_object_get(step, "assumed_material")) put(to, "    material assumed", step, "assumed_material");
     }
