@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `./run demo` runs: a tuning fork, buoys, a bush, a surface with an octree texture, curvature, and soft tissue under a ball, through all tools; then
 OUT_FOLDER/index.html, a page of all that was made with the commands that made it. Python's own library alone.
-A motion that is not called sound is printed.
+A motion that is not rated ok is printed.
 usage: demo.py OUT_FOLDER [--tools FOLDER]"""
 import argparse
 import html
@@ -63,7 +63,7 @@ def film(folder, rate, out):
 
 
 def fork():
-    card("A tuning fork, struck hard", "Steel, 440 Hz. Both prong tips get 1.5 N s; 10 ms are shown, without exaggeration. 30 modes: with 20 they leave out more of the blow than is called sound.")
+    card("A tuning fork, struck hard", "Steel, 440 Hz. Both prong tips get 1.5 N s; 10 ms are shown, without exaggeration. 30 modes: with 20 they leave out more of the blow than is rated ok.")
     shutil.copy(data / "tuning_fork.msh", ".")
     run("modalmesh tuning_fork.msh fork.msh --order 2")
     run("modalpack fork.msh basis.h5 --modes 30 --material steel --fixed stem_end")
@@ -83,7 +83,7 @@ def fork():
 
 
 def bush():
-    card("A bush in the wind", "60 stalks of four shapes that hang on each other, large deformations. 1,666 modes: fewer leave out more than is called sound.")
+    card("A bush in the wind", "60 stalks of four shapes that hang on each other, large deformations. 1,666 modes: fewer leave out more than is rated ok.")
     run("python3 plant.py bush plant --modes 1666 --duration 2")
     run("modalsim plant/plant.h5 plant/traj.h5 --scene plant/scene.json")
     run("modalview plant/traj.h5 bush.html --up z")
@@ -173,6 +173,6 @@ for part in (fork, buoys, bush, tissue):
     used = sum(os.times()[2:4]) - sum(before[2:4])
     print(f"demo: {part.__name__}: {time.monotonic() - start:.1f} s, {used:.1f} processor seconds", file=sys.stderr)
 page()
-doubtful = [line for *_, said in cards for line in said if "the motion is sound" not in line]
-for line in doubtful:
+suspect = [line for *_, said in cards for line in said if "the motion is ok" not in line]
+for line in suspect:
     print(f"demo: {line}", file=sys.stderr)

@@ -11,8 +11,8 @@ in 20 plants. The others are of table 4.5 of B. Wang's thesis, CUDA Deformers fo
 objects that deform, with as many vertices and modes, and as many that do not: rigid leaflets, unless --rigid says
 another number. `forest --kinds fir,peach,hemlock --plants 20` takes plants of these kinds in turn. --look: stalks get
 texture coordinates, and images (bark with a normal map, leaves that are cut out by alpha) are made and named in look.json; with --ground it has a ground and a camera.
---modes: so many of a plant instead, and the trunk 1.8 times the mean: `bush` with 1,666 is called sound by modalsim. With the numbers of the table motions are
-doubtful, since 7 modes an object leave out much of wind, and of the forces of what hangs on it.
+--modes: so many of a plant instead, and the trunk 1.8 times the mean: `bush` with 1,666 is rated ok by modalsim. With the numbers of the table motions are
+suspect, since 7 modes an object leave out much of wind, and of the forces of what hangs on it.
 The same seed gives the same bytes. Few shapes, many objects: every branch of a level is the
 same mesh. All sizes in m, kg, s. No gravity acts: the plant as it is made is a plant that has grown under
 its weight. Needs modalpack and modalplace; Python's own library alone."""

@@ -39,7 +39,7 @@ def main():
     (out / "places.csv").write_text("object,shape,parent,x,y,z,rx,ry,rz\n" + "".join(
         f"{i},0,-1,{','.join(map(str, at))},{','.join(map(str, turn))}\n" for i, (at, turn, *_) in enumerate(BUOYS)))
     tool("modalplace", inside("places.csv"), inside("buoys.h5"), inside("buoy.h5"))
-    objects = [{"object": i, "motion": "free", "velocity": [side[0], side[1], SPEED + side[2]], "angular_velocity": list(turning),
+    objects = [{"object": i, "pose_motion": "free", "velocity": [side[0], side[1], SPEED + side[2]], "angular_velocity": list(turning),
                 "initial_velocity": [a * AMPLITUDE for a in swing] + [0] * (44 - len(swing))} for i, (_, _, side, turning, swing) in enumerate(BUOYS)]
     (out / "scene.json").write_text(json.dumps({
         "duration": FLIGHT, "fps": given.frames / FLIGHT, "step": 0.002, "model": "stvk", "gravity": [0, 0, -GRAVITY],

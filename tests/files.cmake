@@ -4,12 +4,14 @@ add_library(modal_test_files STATIC unit/file_samples.c unit/file_damage.c)
 target_link_libraries(modal_test_files PUBLIC modal_formats PkgConfig::CMOCKA)
 target_compile_definitions(modal_test_files PUBLIC TEST_FILES="${CMAKE_CURRENT_SOURCE_DIR}/files")
 
-foreach(name test_basis_file test_basis_damage test_assembly test_trajectory_file test_chunks)
-  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/unit/${name}.c)
-    modal_unit_test(${name} modal_test_files)
-    set_tests_properties(unit.${name} PROPERTIES LABELS "unit;formats")
+foreach(name test_basis_file test_basis_damage test_assembly test_trajectory_file test_guard)
+  if(name STREQUAL test_guard)
+    set(MODAL_TEST_FOLDER formats/h5/guard)
   endif()
+  modal_unit_test(${name} modal_test_files)
+  set_tests_properties(unit.${name} PROPERTIES LABELS "unit;formats")
 endforeach()
+set(MODAL_TEST_FOLDER tests/unit)
 
 # Every truncation, every failing allocation and more draws, of which the above take some.
 foreach(name test_basis_damage test_assembly)

@@ -22,7 +22,7 @@ void modal_checkpoint_free(modal_checkpoint *c)
 }
 
 enum { Q, POSES, ENERGY, QUALITY, ARRAYS };
-static const char *const names[ARRAYS] = {"q", "frames", "energy", "quality"};
+static const char *const names[ARRAYS] = {"q", "poses", "energy", "quality"};
 
 enum { COPIES = 2, SEAL = MODAL_HASH_TEXT - 1 };
 
@@ -269,7 +269,7 @@ static modal_status read_all(const modal_h5_in *in, modal_checkpoint *c)
     MODAL_TRY(modal_h5_read_array(in, &root, "q", MODAL_H5_F64, 2, q, MODAL_H5_REQUIRED, NULL));
     int64_t energy[2] = {q[0], 4}, poses[3] = {q[0], -1, 12}, quality[2] = {q[0], -1};
     MODAL_TRY(modal_h5_read_array(in, &root, "energy", MODAL_H5_F64, 2, energy, MODAL_H5_REQUIRED, NULL));
-    MODAL_TRY(modal_h5_read_array(in, &root, "frames", MODAL_H5_F64, 3, poses, MODAL_H5_OPTIONAL, NULL));
+    MODAL_TRY(modal_h5_read_array(in, &root, "poses", MODAL_H5_F64, 3, poses, MODAL_H5_OPTIONAL, NULL));
     MODAL_TRY(modal_h5_read_array(in, &root, "quality", MODAL_H5_F64, 2, quality, MODAL_H5_OPTIONAL, NULL));
     c->most_frames = q[0];
     c->n_coordinates = q[1];

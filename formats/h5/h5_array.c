@@ -5,14 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/h5/h5_chunks.h"
 #include "formats/h5/h5_private.h"
 #include "lib/base/memory.h"
-
-/* Deflate cannot shrink data more than 1032 times. A file whose arrays claim to be more than this
- * factor larger than what is stored for them would make a reader of a few bytes allocate as much
- * as the author likes. */
-enum { MOST_COMPRESSED = 1100 };
 
 struct modal_h5_rows {
     char where[MODAL_H5_PATH];
@@ -71,50 +65,16 @@ static modal_status check_shape(const modal_h5_in *in, modal_h5_rows *r, hid_t s
     return MODAL_OK;
 }
 
-/* Every chunk must be there, and none may be absurdly large: HDF5 would make up the missing ones. */
-static modal_status check_chunks(const modal_h5_in *in, modal_h5_rows *rows, hid_t space, hid_t creation, int64_t stored,
-                                 int *fine)
-{
-    hsize_t chunk[H5S_MAX_RANK] = {0}, allocated = 0;
-    int64_t needed = 1, chunk_bytes = (int64_t)modal_h5_type_bytes(rows->type);
-    char wrong[MODAL_H5_CHUNK_TEXT];
-    const modal_h5_chunked of = {rows->dataset, creation, rows->type, rows->big_endian, rows->rank, rows->dims};
-    modal_status status = modal_h5_chunks_new(&rows->chunks, &of, wrong, in->checker.err);
-    if (status != MODAL_OK) return status;
-    if (wrong[0]) return modal_broken(&in->checker, rows->where, "%s", wrong);
-    if (H5Pget_chunk(creation, H5S_MAX_RANK, chunk) != rows->rank)
-        return modal_h5_broken(in, rows->where, "chunks cannot be read");
-    for (int i = 0; i < rows->rank; i++) {
-        chunk_bytes *= (int64_t)chunk[i];
-        if (!modal_size_multiply(needed, (rows->dims[i] - 1) / (int64_t)chunk[i] + 1, &needed))
-            return modal_broken(&in->checker, rows->where, "chunk size overflow");
-    }
-    if (chunk_bytes / MOST_COMPRESSED > stored)
-        return modal_broken(&in->checker, rows->where, "a chunk of %lld bytes, %lld bytes stored", (long long)chunk_bytes,
-                            (long long)stored);
-    if (H5Dget_num_chunks(rows->dataset, space, &allocated) < 0)
-        return modal_h5_broken(in, rows->where, "chunks cannot be counted");
-    if ((int64_t)allocated != needed)
-        return modal_broken(&in->checker, rows->where, "%lld chunks of %lld are stored", (long long)allocated,
-                            (long long)needed);
-    *fine = 1;
-    return MODAL_OK;
-}
-
 /* What is stored must be in this file, all of it, and in proportion to what it claims to be. */
-static modal_status check_storage(const modal_h5_in *in, modal_h5_rows *rows, hid_t space, int64_t bytes, int *fine)
+static modal_status check_storage(const modal_h5_in *in, modal_h5_rows *rows, int64_t bytes, int *fine)
 {
     modal_status status = MODAL_OK;
     *fine = 0;
     hid_t creation = H5Dget_create_plist(rows->dataset);
     if (creation < 0) return modal_h5_broken(in, rows->where, "layout cannot be read");
     H5D_layout_t layout = H5Pget_layout(creation);
-    if (layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED && layout != H5D_COMPACT) {
+    if (layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED) {
         status = modal_broken(&in->checker, rows->where, "a virtual dataset, must lie in this file");
-        goto done;
-    }
-    if (layout == H5D_CONTIGUOUS && H5Pget_external_count(creation) != 0) {
-        status = modal_broken(&in->checker, rows->where, "stored in another file, must lie in this file");
         goto done;
     }
     if (bytes == 0) {
@@ -123,7 +83,7 @@ static modal_status check_storage(const modal_h5_in *in, modal_h5_rows *rows, hi
     }
     hsize_t size = H5Dget_storage_size(rows->dataset);
     int64_t stored = size <= (hsize_t)in->file_bytes ? (int64_t)size : -1;
-    if (stored < 0 || (layout != H5D_CHUNKED ? stored < bytes : bytes / MOST_COMPRESSED > stored)) {
+    if (stored < 0 || (layout != H5D_CHUNKED ? stored < bytes : bytes / MODAL_H5_MOST_COMPRESSED > stored)) {
         status =
             modal_broken(&in->checker, rows->where, "%lld bytes claimed, %llu stored in a file of %lld",
                          (long long)bytes, (unsigned long long)size, (long long)in->file_bytes);
@@ -134,11 +94,15 @@ static modal_status check_storage(const modal_h5_in *in, modal_h5_rows *rows, hi
         if (address != HADDR_UNDEF && address <= (haddr_t)in->file_bytes && bytes <= in->file_bytes - (int64_t)address)
             rows->place = (int64_t)address;
     }
-    *fine = 1;
     if (layout == H5D_CHUNKED) {
-        *fine = 0;
-        status = check_chunks(in, rows, space, creation, stored, fine);
+        char wrong[MODAL_H5_CHUNK_TEXT];
+        MODAL_TRY(modal_h5_chunks_new(&rows->chunks, rows->dataset, creation, rows->rank, rows->dims, wrong, in->checker.err));
+        if (wrong[0]) {
+            status = modal_broken(&in->checker, rows->where, "%s", wrong);
+            goto done;
+        }
     }
+    *fine = 1;
 done:
     modal_h5_drop(&creation);
     return status;
@@ -179,7 +143,7 @@ modal_status modal_h5_rows_open(const modal_h5_in *in, const modal_h5_place *pla
     if (!fine) goto done;
     MODAL_TRY(check_shape(in, r, space, type, rank, dims, &bytes, &fine));
     if (!fine) goto done;
-    MODAL_TRY(check_storage(in, r, space, bytes, &fine));
+    MODAL_TRY(check_storage(in, r, bytes, &fine));
     if (!fine) goto done;
     memcpy(dims, r->dims, (size_t)rank * sizeof *dims);
     *rows = r;

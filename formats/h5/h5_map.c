@@ -45,8 +45,8 @@ static modal_status describe(mapping *m, hid_t dataset, const char *path)
     snprintf(one.path, sizeof one.path, "%s", path);
     name_type(dataset, one.type);
     for (int i = 0; i < one.rank; i++) one.shape[i] = (int64_t)dims[i];
-    one.layout = layout == H5D_CONTIGUOUS ? "contiguous" : layout == H5D_CHUNKED ? "chunked" : layout == H5D_COMPACT ? "compact" : "virtual";
-    if (layout == H5D_CONTIGUOUS && one.type[0] && H5Pget_external_count(plist) == 0) {
+    one.layout = layout == H5D_CONTIGUOUS ? "contiguous" : layout == H5D_CHUNKED ? "chunked" : "virtual";
+    if (layout == H5D_CONTIGUOUS && one.type[0]) {
         const haddr_t place = H5Dget_offset(dataset);
         const hsize_t bytes = H5Dget_storage_size(dataset);
         if (place != HADDR_UNDEF && bytes > 0) {

@@ -11,7 +11,7 @@ typedef struct modal_h5_mapped {
     int rank;
     int64_t shape[32];      /* [rank] */
     int64_t offset, length; /* bytes in the file; -1, 0 where it does not lie there in one piece */
-    const char *layout;     /* "contiguous", "chunked", "compact", "virtual" */
+    const char *layout;     /* "contiguous", "chunked", "virtual" */
 } modal_h5_mapped;
 
 /* All datasets that are reached by hard links, in the order of their names: *all [*n], which the caller frees. MODAL_ERROR_INPUT for

@@ -9,8 +9,7 @@
 
 /* The extensions that this program knows. */
 static const char *const known_extensions[] = {
-    "modal_carried_basis", "modal_colour", "modal_energy_parts", "modal_models", "modal_patches", "modal_probe_velocities",
-    "modal_quality", "modal_uv", NULL};
+    NULL};
 
 /* The length of the name at the beginning of the text, 0 where there is none. */
 static size_t name_length(const char *text)

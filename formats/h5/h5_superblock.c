@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HDF5 File Format Specification 3.0, II.A: versions 0 to 3 of the superblock. */
+/* HDF5 File Format Specification 3.0, II.A: versions 0, 2 and 3 of the superblock. HDF5 writes version 1 only for
+ * trees of an unusual rank (H5Pset_istore_k). */
 #include "formats/h5/h5_superblock.h"
 
 #include <stdio.h>
@@ -34,12 +35,11 @@ void modal_h5_superblock_take(modal_h5_superblock *s, int64_t start, const unsig
         return;
     }
     s->version = bytes[8];
-    if (s->version > 3) {
-        snprintf(wrong, MODAL_H5_SUPERBLOCK_TEXT, "superblock of version %d, this program knows 0 to 3", s->version);
+    if (s->version == 1 || s->version > 3) {
+        snprintf(wrong, MODAL_H5_SUPERBLOCK_TEXT, "superblock of version %d, this program knows 0, 2 and 3", s->version);
         return;
     }
-    /* Versions 0 and 1 have the sizes of numbers after five more bytes, and the rank of chunks' trees only in 1. */
-    const int old = s->version < 2, sizes = old ? 13 : 9, base = s->version == 0 ? 24 : s->version == 1 ? 28 : 12;
+    const int sizes = s->version == 0 ? 13 : 9, base = s->version == 0 ? 24 : 12;
     if (n < base + 24) {
         snprintf(wrong, MODAL_H5_SUPERBLOCK_TEXT, "truncated, it ends in its superblock");
         return;

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/h5/h5_driver.h"
 #include "formats/h5/h5_private.h"
 #include "formats/h5/h5_superblock.h"
 #include "lib/base/disk.h"
@@ -183,8 +182,6 @@ modal_status modal_h5_open(modal_h5_in *in, const modal_h5_source *source)
     modal_status status = MODAL_OK;
     hid_t access = H5I_INVALID_HID;
     int file = -1;
-    unsigned rank = 0;
-    hid_t creation = H5I_INVALID_HID;
     in->file = H5I_INVALID_HID;
     in->file_bytes = (int64_t)source->length;
     modal_h5_start();
@@ -194,19 +191,14 @@ modal_status modal_h5_open(modal_h5_in *in, const modal_h5_source *source)
     MODAL_TRY(modal_h5_access(&access, err));
     /* Written by whatever version: what is read is no later than the library, or it says so. */
     if (H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST) < 0 ||
-        modal_h5_read_through_driver(access, source, &file, in->base) < 0) {
+        modal_h5_guard(access, source, &file, in->base) < 0) {
         status = modal_h5_failed(err, MODAL_ERROR_MEMORY, "HDF5", "no driver");
         goto done;
     }
     in->file = H5Fopen(source->path, H5F_ACC_RDONLY, access);
-    if (in->file >= 0) creation = H5Fget_create_plist(in->file);
-    if (creation < 0 || H5Pget_istore_k(creation, &rank) < 0)
-        status = modal_h5_failed(err, MODAL_ERROR_INPUT, "HDF5 file", "damaged, or of a later version");
-    else
-        modal_h5_reader_learn(modal_h5_reader_of(in->file), rank);
+    if (in->file < 0) status = modal_h5_failed(err, MODAL_ERROR_INPUT, "HDF5 file", "damaged, or of a later version");
 done:
     if (file >= 0) close(file);
-    modal_h5_drop(&creation);
     modal_h5_drop(&access);
     return status;
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "formats/h5/findings.h"
+#include "formats/h5/guard/guard.h"
 #include "lib/base/status.h"
 
 typedef enum modal_h5_type {
@@ -23,7 +24,7 @@ typedef enum modal_h5_type {
     MODAL_H5_U8
 } modal_h5_type;
 
-enum { MODAL_H5_PATH = 256, MODAL_H5_RANK = 4, MODAL_H5_EXTENSION = 64 }; /* the last: bytes of a name */
+enum { MODAL_H5_PATH = 256, MODAL_H5_EXTENSION = 64 }; /* the last: bytes of a name */
 
 size_t modal_h5_type_bytes(modal_h5_type type);
 
@@ -58,14 +59,6 @@ typedef struct modal_h5_in {
     modal_h5_budget *budget; /* or NULL */
     int64_t base;            /* bytes of the user block; set by modal_h5_open */
 } modal_h5_in;
-
-/* Where the bytes are: a file, or an image of one in memory (bytes not NULL; path then only names
- * it in messages). */
-typedef struct modal_h5_source {
-    const char *path;
-    const void *bytes;
-    size_t length;
-} modal_h5_source;
 
 /* Opens for reading. MODAL_ERROR_INPUT for a file that is missing, no regular file, empty, not
  * HDF5, truncated or damaged. `in->checker` is the caller's and stays as it is. */

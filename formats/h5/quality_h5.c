@@ -56,10 +56,8 @@ modal_status modal_quality_read(const modal_h5_in *in, const modal_h5_place *roo
     modal_status status = MODAL_OK;
     int64_t dims[2] = {n_rows, -1}, of[MODAL_QUALITY_NUMBERS];
     double *values = NULL;
-    int used = 0, sound = 0;
+    int sound = 0;
     *rows = NULL;
-    MODAL_TRY(modal_h5_uses_extension(in, root, MODAL_QUALITY_EXTENSION, &used));
-    if (!used) goto done;
     MODAL_TRY(modal_h5_read_array(in, root, "quality", MODAL_H5_F64, 2, dims, MODAL_H5_OPTIONAL, n_rows < 0 ? NULL : &values));
     if (dims[1] < 0) goto done;
     MODAL_TRY(read_columns(in, root, dims[1], of, &sound));
@@ -89,7 +87,7 @@ modal_status modal_quality_rules(const modal_checker *c, const modal_quality *ro
             const char *wrong = NULL;
             if (isnan(values[k])) continue;
             if (isinf(values[k])) wrong = "infinite";
-            else if (values[k] < 0 && strcmp(names[k], "least_jacobian") != 0 && strcmp(names[k], "min_volume_ratio") != 0) wrong = "negative";
+            else if (values[k] < 0 && strcmp(names[k], "min_jacobian") != 0 && strcmp(names[k], "min_volume_ratio") != 0) wrong = "negative";
             else if (counted && values[k] != floor(values[k])) wrong = "not a whole number";
             else if (object && n_objects > 0 && values[k] >= n_objects) wrong = "not an object";
             if (!wrong) continue;

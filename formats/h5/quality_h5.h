@@ -11,7 +11,7 @@
 /* The names of the columns of a modal_quality, as an attribute of the file. */
 modal_status modal_quality_write_columns(hid_t file, modal_error *err);
 
-/* *rows [n_rows], which the caller frees; NULL where the file does not use the extension, has no /quality, or where it breaks a rule of
+/* *rows [n_rows], which the caller frees; NULL where the file has no /quality, or where it breaks a rule of
  * its own; n_rows < 0: not known, so that names and shape alone are looked at. */
 modal_status modal_quality_read(const modal_h5_in *in, const modal_h5_place *root, int64_t n_rows, modal_quality **rows);
 

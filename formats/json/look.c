@@ -201,7 +201,7 @@ static modal_status read_runs(modal_look_reader *r, const modal_json_place *list
     modal_status status = MODAL_OK;
     size_t count;
     modal_json_place item, member;
-    MODAL_TRY(modal_json_list(list, 0, SIZE_MAX, "runs", &to->runs, sizeof *to->runs, &count));
+    MODAL_TRY(modal_json_list(list, 0, SIZE_MAX, "ranges", &to->runs, sizeof *to->runs, &count));
     for (size_t i = 0; i < count; i++) {
         modal_json_item(list, i, &item);
         MODAL_TRY(modal_json_object(&item, "first count material"));
@@ -216,7 +216,7 @@ static modal_status read_runs(modal_look_reader *r, const modal_json_place *list
     if (count > 1) qsort(to->runs, count, sizeof *to->runs, by_first);
     for (size_t i = 1; i < count; i++)
         if (to->runs[i - 1].first + to->runs[i - 1].count > to->runs[i].first) {
-            status = modal_json_wrong(list, "two runs have triangle %lld", (long long)to->runs[i].first);
+            status = modal_json_wrong(list, "two ranges have triangle %lld", (long long)to->runs[i].first);
             goto done;
         }
 done:
@@ -253,7 +253,7 @@ static modal_status read_shape(modal_look_reader *r, const modal_json_place *pla
     modal_json_place member;
     const char *name = NULL;
     to->shape = to->material = -1;
-    MODAL_TRY(modal_json_object(place, "shape material runs names"));
+    MODAL_TRY(modal_json_object(place, "shape material ranges names"));
     MODAL_TRY(modal_json_required(place, "shape", &member));
     if (json_is_string(member.value)) {
         MODAL_TRY(modal_json_text(&member, &name));
@@ -262,7 +262,7 @@ static modal_status read_shape(modal_look_reader *r, const modal_json_place *pla
         MODAL_TRY(modal_json_integer(&member, 0, INT32_MAX - 1, &to->shape));
     }
     if (modal_json_member(place, "material", &member)) MODAL_TRY(modal_look_read_material(r, &member, &to->material));
-    if (modal_json_member(place, "runs", &member)) MODAL_TRY(read_runs(r, &member, to));
+    if (modal_json_member(place, "ranges", &member)) MODAL_TRY(read_runs(r, &member, to));
     if (modal_json_member(place, "names", &member)) MODAL_TRY(read_names(r, &member, to));
 done:
     return status;

@@ -68,7 +68,7 @@ char *modal_look_text(const modal_look *look)
             json_t *o = json_object();
             set(o, "shape", s->name ? modal_json_string(s->name) : json_integer(s->shape));
             if (s->material >= 0) set(o, "material", modal_json_string(look->materials[s->material].name));
-            if (s->n_runs > 0) set(o, "runs", runs_json(look, s));
+            if (s->n_runs > 0) set(o, "ranges", runs_json(look, s));
             json_array_append_new(shapes, o);
         }
         set(root, "shapes", shapes);

@@ -119,13 +119,13 @@ static modal_status read_object(modal_scene_reader *r, const modal_json_place *p
     int64_t index = 0;
     o->model = -1;
     const int still = r->scene->response.given;
-    MODAL_TRY(modal_json_object(place, still ? "object motion damping frame"
-                                             : "object motion model damping frame velocity angular_velocity initial "
+    MODAL_TRY(modal_json_object(place, still ? "object pose_motion damping pose"
+                                             : "object pose_motion model damping pose velocity angular_velocity initial "
                                                "initial_velocity charge"));
     MODAL_TRY(modal_json_required(place, "object", &member));
     MODAL_TRY(modal_json_integer(&member, 0, INT32_MAX - 1, &index));
     o->object = (int32_t)index;
-    if (modal_json_member(place, "motion", &member)) {
+    if (modal_json_member(place, "pose_motion", &member)) {
         MODAL_TRY(read_motion(r, &member, o));
         if (still && o->motion != MODAL_SCENE_FIXED) {
             status = modal_json_wrong(&member, "a response is of \"fixed\" objects alone");
@@ -137,7 +137,7 @@ static modal_status read_object(modal_scene_reader *r, const modal_json_place *p
         MODAL_TRY(read_damping(&member, &o->alpha, &o->beta, &o->ratio, &o->tangent));
         o->has_damping = 1;
     }
-    if (modal_json_member(place, "frame", &member)) {
+    if (modal_json_member(place, "pose", &member)) {
         MODAL_TRY(modal_json_object(&member, "position rotation"));
         MODAL_TRY(modal_json_required(&member, "position", &inner));
         MODAL_TRY(modal_json_vector(&inner, 3, "m", o->position));
@@ -149,7 +149,7 @@ static modal_status read_object(modal_scene_reader *r, const modal_json_place *p
     for (int i = 0; i < 2; i++) {
         if (!modal_json_member(place, rates[i], &member)) continue;
         if (o->motion != MODAL_SCENE_FREE) {
-            status = modal_json_wrong(&member, "only an object whose motion is \"free\" has one");
+            status = modal_json_wrong(&member, "only an object whose pose_motion is \"free\" has one");
             goto done;
         }
         MODAL_TRY(modal_json_vector(&member, 3, i ? "rad/s" : "m/s", to[i]));
@@ -241,12 +241,12 @@ static modal_status read_newton(const modal_json_place *place, modal_scene *scen
     modal_status status = MODAL_OK;
     modal_json_place member;
     int64_t iterations = scene->most_iterations, halvings = scene->most_halvings;
-    MODAL_TRY(modal_json_object(place, "tolerance iterations halvings"));
+    MODAL_TRY(modal_json_object(place, "tolerance iterations max_halvings"));
     MODAL_TRY(modal_json_optional_number(place, "tolerance", 1e-13, 1e-2, "of the largest term",
                                          &scene->tolerance));
     if (modal_json_member(place, "iterations", &member))
         MODAL_TRY(modal_json_integer(&member, 1, 1000, &iterations));
-    if (modal_json_member(place, "halvings", &member))
+    if (modal_json_member(place, "max_halvings", &member))
         MODAL_TRY(modal_json_integer(&member, 0, 20, &halvings));
     scene->most_iterations = (int32_t)iterations;
     scene->most_halvings = (int32_t)halvings;

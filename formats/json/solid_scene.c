@@ -74,7 +74,7 @@ static modal_status read_flag(const modal_json_place *object, const char *key, i
 
 static modal_status read_action(reader *r, const modal_json_place *place, modal_solid_action *a)
 {
-    static const char *const keys[MODAL_SOLID_ACTIONS] = {"nodes force each file curve", "nodes pressure follows curve",
+    static const char *const keys[MODAL_SOLID_ACTIONS] = {"nodes force each file curve", "nodes pressure follower curve",
                                                           "nodes displacement curve", "nodes name"};
     modal_status status = MODAL_OK;
     modal_json_place member;
@@ -104,7 +104,7 @@ static modal_status read_action(reader *r, const modal_json_place *place, modal_
     if (a->kind == MODAL_SOLID_PRESSURE) MODAL_TRY(modal_json_number(&member, -1e15, 1e15, "Pa", a->vector));
     if (a->kind == MODAL_SOLID_DISPLACEMENT) MODAL_TRY(read_components(&member, a));
     MODAL_TRY(read_flag(place, "each", &a->each));
-    MODAL_TRY(read_flag(place, "follows", &a->follows));
+    MODAL_TRY(read_flag(place, "follower", &a->follows));
     MODAL_TRY(read_curve_of(r, place, &a->curve));
 done:
     return status;
@@ -270,19 +270,19 @@ static modal_status read_models(const modal_json_place *root, modal_solid_scene 
     modal_json_place member, item;
     const char *key;
     json_t *value;
-    if (modal_json_member(root, "model", &member)) {
+    if (modal_json_member(root, "law", &member)) {
         MODAL_TRY(copy_text(&member, &s->model));
         MODAL_TRY(check_model(&member, s->model));
     }
-    if (!modal_json_member(root, "models", &member)) goto done;
+    if (!modal_json_member(root, "laws", &member)) goto done;
     if (!json_is_object(member.value)) {
         status = modal_json_wrong(&member, "must be an object of groups and laws");
         goto done;
     }
     const int64_t count = (int64_t)json_object_size(member.value);
-    MODAL_TRY(modal_alloc_zero(&s->model_groups, count, sizeof(char *), "models", root->source->err));
-    MODAL_TRY(modal_alloc_zero(&s->models, count, sizeof(char *), "models", root->source->err));
-    MODAL_TRY(modal_alloc_zero(&s->model_lines, count, sizeof *s->model_lines, "models", root->source->err));
+    MODAL_TRY(modal_alloc_zero(&s->model_groups, count, sizeof(char *), "laws", root->source->err));
+    MODAL_TRY(modal_alloc_zero(&s->models, count, sizeof(char *), "laws", root->source->err));
+    MODAL_TRY(modal_alloc_zero(&s->model_lines, count, sizeof *s->model_lines, "laws", root->source->err));
     json_object_foreach(member.value, key, value)
     {
         const int32_t i = s->n_models++;
@@ -343,7 +343,7 @@ static modal_status read_root(reader *r, const modal_json_place *root)
     modal_status status = MODAL_OK;
     modal_solid_scene *s = r->scene;
     modal_json_place member;
-    MODAL_TRY(modal_json_object(root, "step steps duration fps every at_steps until accuracy mass_scaling model models "
+    MODAL_TRY(modal_json_object(root, "step steps duration fps every at_steps until accuracy mass_scaling law laws "
                                       "nodal_pressure mean_patches hex8_gradients hourglass damping gravity forces pressures displacements contacts probes"));
     MODAL_TRY(read_until(root, s));
     MODAL_TRY(read_time(root, s));

@@ -77,7 +77,7 @@ static json_t *build(const modal_manifest *m, int *failed)
         put(root, "trajectory", source(m->trajectory, m->trajectory_hash, failed), failed);
         put(root, "basis", source(m->basis, m->basis_hash, failed), failed);
     }
-    put(root, "back_end", modal_json_string(m->back_end), failed);
+    put(root, "backend", modal_json_string(m->back_end), failed);
     put(root, "device", modal_json_string(m->device), failed);
     put(frames, "count", json_integer((json_int_t)m->n_frames), failed);
     put(frames, "start", json_integer((json_int_t)m->frame_start), failed);

@@ -191,8 +191,6 @@ extern const modal_sequence_format modal_sequence_mtl;
 extern const modal_array modal_sequence_points;
 /* The arrays that this project makes, by name; NULL for any other name. */
 const modal_array *modal_sequence_known(const char *name);
-/* Known array i = 0, 1, ... in the order of files; NULL behind the last one. */
-const modal_array *modal_sequence_known_at(int i);
 /* Whether an array holds the points' unit normals, which some formats have a place of their own for. */
 int modal_sequence_is_normals(const modal_array *array);
 /* For formats that carry arrays of points only, or nothing but positions. */

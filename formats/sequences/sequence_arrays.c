@@ -16,7 +16,6 @@ typedef struct known_array {
     const char *ply[4], *csv[4];
 } known_array;
 
-/* In the order of files. Arrays of 1.0, which has no list, are those of these that are there. */
 static const known_array known[] = {
     {{.name = "Points", .components = 3, .unit = "m"}, NULL, {"x", "y", "z"}, {"x", "y", "z"}},
     {{.name = "Normals", .components = 3, .unit = "1"},
@@ -42,11 +41,6 @@ const modal_array *modal_sequence_known(const char *name)
 {
     const known_array *k = find(name);
     return k ? &k->array : NULL;
-}
-
-const modal_array *modal_sequence_known_at(int i)
-{
-    return i < (int)(sizeof known / sizeof *known) ? &known[i].array : NULL;
 }
 
 int modal_sequence_of_points(const modal_array *array) { return !array->of_cells; }

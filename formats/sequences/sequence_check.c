@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/h5/h5_heap.h"
 #include "formats/h5/h5_util.h"
 #include "formats/h5/provenance_h5.h"
 #include "formats/h5/rules.h"
@@ -157,8 +156,6 @@ static modal_status check_finite(sequence_checked *c, int array, modal_h5_rows *
     float *piece = NULL;
     const int width = a->components;
     modal_sequence_path(&c->info.arrays, array, where);
-    if (modal_h5_rows_place(rows) >= 0)
-        c->values[array] = (modal_h5_range){modal_h5_rows_place(rows), c->rows[array] * width * (int64_t)sizeof *piece};
     MODAL_TRY(modal_alloc(&piece, width * PIECE_ROWS, sizeof *piece, "rows", c->in.checker.err));
     for (int64_t row = 0; row < c->rows[array]; row += PIECE_ROWS) {
         int64_t n = c->rows[array] - row < PIECE_ROWS ? c->rows[array] - row : PIECE_ROWS, i = 0;
@@ -187,7 +184,7 @@ static modal_status check_moving(sequence_checked *c, const modal_h5_place *root
     modal_h5_place modal = {H5I_INVALID_HID, ""}, data = modal, cells = modal;
     modal_h5_rows *rows = NULL;
     MODAL_TRY(modal_h5_enter(&c->in, root, "modal", MODAL_H5_OPTIONAL, &modal)); /* check_modal says where it is absent */
-    MODAL_TRY(modal_sequence_read_list(&c->in, c->major, &modal, vtk, &c->info.arrays));
+    MODAL_TRY(modal_sequence_read_list(&c->in, &modal, vtk, &c->info.arrays));
     MODAL_TRY(modal_h5_enter(&c->in, vtk, "PointData", MODAL_H5_OPTIONAL, &data)); /* the list said so */
     MODAL_TRY(modal_h5_enter(&c->in, vtk, "CellData", MODAL_H5_OPTIONAL, &cells));
     for (int i = 0; i < c->info.arrays.n; i++) {
@@ -207,57 +204,66 @@ done:
     return status;
 }
 
-/* Texture coordinates, where the file says that it has them (formats/modal_uv.md). */
-static modal_status check_uv(const sequence_checked *c, const modal_h5_place *root, const modal_h5_place *vtk)
+/* Enters the two groups of an array that every frame has. *used: it is in one of them, and then MUST be in both. */
+static modal_status enter_lasting(const sequence_checked *c, const modal_h5_place *vtk, const char *name, modal_h5_place *data,
+                                  modal_h5_place *offsets, int *used)
 {
     modal_status status = MODAL_OK;
-    modal_h5_place data = {H5I_INVALID_HID, ""}, steps = data, offsets = data;
+    modal_h5_place steps = {H5I_INVALID_HID, ""};
+    *data = *offsets = steps;
+    *used = 0;
+    if (c->info.n_points < 0 || c->info.n_frames < 0) goto done;
+    MODAL_TRY(modal_h5_enter(&c->in, vtk, "PointData", MODAL_H5_OPTIONAL, data)); /* check_steps says where groups are absent */
+    MODAL_TRY(modal_h5_enter(&c->in, vtk, "Steps", MODAL_H5_OPTIONAL, &steps));
+    if (steps.id >= 0) MODAL_TRY(modal_h5_enter(&c->in, &steps, "PointDataOffsets", MODAL_H5_OPTIONAL, offsets));
+    *used = data->id >= 0 && offsets->id >= 0 && (modal_h5_has_link(data, name) || modal_h5_has_link(offsets, name));
+    if (*used) MODAL_TRY(modal_sequence_expect_array(c, offsets, name, c->info.n_frames, 0, 0, 0));
+done:
+    modal_h5_leave(&steps);
+    return status;
+}
+
+/* Texture coordinates. */
+static modal_status check_uv(const sequence_checked *c, const modal_h5_place *vtk)
+{
+    modal_status status = MODAL_OK;
+    modal_h5_place data, offsets;
     int64_t dims[2] = {c->info.n_points, 2};
     float *uv = NULL;
     int used = 0;
-    MODAL_TRY(modal_h5_uses_extension(&c->in, root, "modal_uv", &used));
-    if (!used || c->info.n_points < 0 || c->info.n_frames < 0) goto done;
-    MODAL_TRY(modal_h5_enter(&c->in, vtk, "PointData", MODAL_H5_REQUIRED, &data));
-    if (data.id >= 0) MODAL_TRY(modal_h5_read_array(&c->in, &data, "TCoords", MODAL_H5_F32, 2, dims, MODAL_H5_REQUIRED, &uv));
+    MODAL_TRY(enter_lasting(c, vtk, "TCoords", &data, &offsets, &used));
+    if (used) MODAL_TRY(modal_h5_read_array(&c->in, &data, "TCoords", MODAL_H5_F32, 2, dims, MODAL_H5_REQUIRED, &uv));
     if (uv)
         MODAL_TRY(modal_rule_finite_float(&c->in.checker, "/VTKHDF/PointData/TCoords", uv, dims[0], 2, (modal_axes){"point", "column"}));
-    MODAL_TRY(modal_h5_enter(&c->in, vtk, "Steps", MODAL_H5_REQUIRED, &steps));
-    if (steps.id >= 0) MODAL_TRY(modal_h5_enter(&c->in, &steps, "PointDataOffsets", MODAL_H5_REQUIRED, &offsets));
-    if (offsets.id >= 0) MODAL_TRY(modal_sequence_expect_array(c, &offsets, "TCoords", c->info.n_frames, 0, 0, 0));
 done:
     modal_free(&uv);
     modal_h5_leave(&offsets);
-    modal_h5_leave(&steps);
     modal_h5_leave(&data);
     return status;
 }
 
-/* Values of a texture, where the file says that it has them (formats/modal_colour.md). */
-static modal_status check_colour(const sequence_checked *c, const modal_h5_place *root, const modal_h5_place *vtk)
+/* Values of a texture. */
+static modal_status check_colour(const sequence_checked *c, const modal_h5_place *vtk)
 {
     modal_status status = MODAL_OK;
-    modal_h5_place data = {H5I_INVALID_HID, ""}, steps = data, offsets = data;
+    modal_h5_place data, offsets;
     int64_t dims[2] = {c->info.n_points, -1};
     float *numbers = NULL;
     uint8_t *colours = NULL;
     hid_t dataset = H5I_INVALID_HID, space = H5I_INVALID_HID, type = H5I_INVALID_HID;
     int used = 0;
-    MODAL_TRY(modal_h5_uses_extension(&c->in, root, "modal_colour", &used));
-    if (!used || c->info.n_points < 0 || c->info.n_frames < 0) goto done;
-    MODAL_TRY(modal_h5_enter(&c->in, vtk, "PointData", MODAL_H5_REQUIRED, &data));
-    if (data.id >= 0 && H5Lexists(data.id, "colour", H5P_DEFAULT) > 0) dataset = H5Dopen2(data.id, "colour", H5P_DEFAULT);
+    MODAL_TRY(enter_lasting(c, vtk, "colour", &data, &offsets, &used));
+    if (!used) goto done;
+    if (modal_h5_has_link(&data, "colour")) dataset = H5Dopen2(data.id, "colour", H5P_DEFAULT);
     if (dataset >= 0) space = H5Dget_space(dataset), type = H5Dget_type(dataset);
     const int rank = space >= 0 && H5Sget_simple_extent_ndims(space) == 1 ? 1 : 2, is_float = type >= 0 && H5Tget_class(type) == H5T_FLOAT;
     dims[1] = is_float ? 3 : 4;
-    if (data.id >= 0 && is_float)
+    if (is_float)
         MODAL_TRY(modal_h5_read_array(&c->in, &data, "colour", MODAL_H5_F32, rank, dims, MODAL_H5_REQUIRED, &numbers));
-    else if (data.id >= 0)
+    else
         MODAL_TRY(modal_h5_read_array(&c->in, &data, "colour", MODAL_H5_U8, 2, dims, MODAL_H5_REQUIRED, &colours));
     if (numbers)
         MODAL_TRY(modal_rule_finite_float(&c->in.checker, "/VTKHDF/PointData/colour", numbers, dims[0], rank == 1 ? 1 : 3, (modal_axes){"point", "column"}));
-    MODAL_TRY(modal_h5_enter(&c->in, vtk, "Steps", MODAL_H5_REQUIRED, &steps));
-    if (steps.id >= 0) MODAL_TRY(modal_h5_enter(&c->in, &steps, "PointDataOffsets", MODAL_H5_REQUIRED, &offsets));
-    if (offsets.id >= 0) MODAL_TRY(modal_sequence_expect_array(c, &offsets, "colour", c->info.n_frames, 0, 0, 0));
 done:
     if (type >= 0) H5Tclose(type);
     if (space >= 0) H5Sclose(space);
@@ -265,7 +271,6 @@ done:
     modal_free(&numbers);
     modal_free(&colours);
     modal_h5_leave(&offsets);
-    modal_h5_leave(&steps);
     modal_h5_leave(&data);
     return status;
 }
@@ -349,7 +354,7 @@ static const char *wrong_view(hid_t group, const sequence_checked *c, int i, int
     return wrong;
 }
 
-static modal_status check_views(const sequence_checked *c, const char *path)
+static modal_status check_views(const sequence_checked *c)
 {
     modal_status status = MODAL_OK;
     modal_h5_place root = {H5I_INVALID_HID, ""}, views = root, frame = root;
@@ -357,16 +362,12 @@ static modal_status check_views(const sequence_checked *c, const char *path)
         const char *what;
         int64_t frame, others;
     } first[MODAL_MOST_ARRAYS] = {{NULL, 0, 0}};
-
     int64_t values;
-    int sound = 0;
     if (c->info.n_points < 0 || c->info.n_frames < 0) return MODAL_OK;
     for (int i = 0; i < c->info.arrays.n; i++)
         if (knows_rows(c, i) && !modal_size_multiply(modal_sequence_rows(&c->info, i),
                                                      c->info.arrays.all[i].components * c->info.n_frames, &values))
             return MODAL_OK;
-    MODAL_TRY(modal_h5_check_heaps(path, c->values, MODAL_MOST_ARRAYS, &c->in.checker, &sound));
-    if (!sound) goto done; /* HDF5 would not survive it */
     MODAL_TRY(modal_h5_enter(&c->in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_enter(&c->in, &root, "xdmf", MODAL_H5_REQUIRED, &views));
     if (views.id < 0) goto done;
@@ -410,20 +411,18 @@ static modal_status check_modal(const sequence_checked *c)
     double precision = 1.0;
     modal_provenance *steps = NULL;
     int32_t n = 0;
+    int known = 0;
     MODAL_TRY(modal_h5_enter(&c->in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_enter(&c->in, &root, "modal", MODAL_H5_REQUIRED, &modal));
     if (modal.id < 0) goto done;
-    if (c->major == 1 || modal_h5_has_attribute(&modal, "basis_hash"))
+    if (modal_h5_has_attribute(&modal, "basis_hash"))
         MODAL_TRY(modal_h5_read_text(&c->in, &modal, "basis_hash", &hash));
-    if (c->major > 1) {
-        int known = 0;
-        MODAL_TRY(modal_h5_read_text(&c->in, &modal, "source_kind", &kind));
-        while (kind && modal_sequence_sources[known] && strcmp(modal_sequence_sources[known], kind) != 0) known++;
-        if (kind && !modal_sequence_sources[known])
-            MODAL_TRY(modal_broken(&c->in.checker, "/modal@source_kind", "no known kind, \"%.64s\"", kind));
-        MODAL_TRY(modal_h5_read_text(&c->in, &modal, "source_hash", &source));
-        MODAL_TRY(modal_rule_hash(&c->in.checker, "/modal@source_hash", source));
-    }
+    MODAL_TRY(modal_h5_read_text(&c->in, &modal, "source_kind", &kind));
+    while (kind && modal_sequence_sources[known] && strcmp(modal_sequence_sources[known], kind) != 0) known++;
+    if (kind && !modal_sequence_sources[known])
+        MODAL_TRY(modal_broken(&c->in.checker, "/modal@source_kind", "no known kind, \"%.64s\"", kind));
+    MODAL_TRY(modal_h5_read_text(&c->in, &modal, "source_hash", &source));
+    MODAL_TRY(modal_rule_hash(&c->in.checker, "/modal@source_hash", source));
     MODAL_TRY(modal_rule_hash(&c->in.checker, "/modal@basis_hash", hash));
     MODAL_TRY(modal_h5_read_text(&c->in, &modal, "units", &units));
     if (units && strcmp(units, "m, s") != 0)
@@ -496,7 +495,7 @@ static modal_status check_open_file(sequence_checked *c, const char *path)
 {
     modal_status status = MODAL_OK;
     modal_h5_place root = {H5I_INVALID_HID, ""}, vtk = root;
-    MODAL_TRY(modal_h5_check_versions(&c->in, MODAL_SEQUENCE_TYPE, MODAL_SEQUENCE_OLDEST, MODAL_SEQUENCE_MAJOR, &c->major));
+    MODAL_TRY(modal_h5_check_root(&c->in, MODAL_SEQUENCE_TYPE, MODAL_SEQUENCE_MAJOR));
     MODAL_TRY(modal_h5_enter(&c->in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_enter(&c->in, &root, "VTKHDF", MODAL_H5_REQUIRED, &vtk));
     if (vtk.id >= 0) {
@@ -509,9 +508,9 @@ static modal_status check_open_file(sequence_checked *c, const char *path)
         MODAL_TRY(check_moving(c, &root, &vtk));
         MODAL_TRY(check_steps(c, &vtk));
         MODAL_TRY(check_rows(c));
-        MODAL_TRY(check_uv(c, &root, &vtk));
-        MODAL_TRY(check_colour(c, &root, &vtk));
-        MODAL_TRY(check_views(c, path));
+        MODAL_TRY(check_uv(c, &vtk));
+        MODAL_TRY(check_colour(c, &vtk));
+        MODAL_TRY(check_views(c));
     }
     MODAL_TRY(check_modal(c));
     MODAL_TRY(check_sidecar(c, path));

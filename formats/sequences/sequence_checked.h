@@ -3,16 +3,13 @@
 #ifndef MODAL_FORMATS_SEQUENCE_CHECKED_H
 #define MODAL_FORMATS_SEQUENCE_CHECKED_H
 
-#include "formats/h5/h5_heap.h"
 #include "formats/h5/h5_util.h"
 #include "formats/sequences/sequence_parts.h"
 
 typedef struct sequence_checked {
     modal_h5_in in;
-    int major;                         /* of the file's version */
     modal_sequence_info info;          /* counts are -1 where the file does not tell */
     int64_t rows[MODAL_MOST_ARRAYS];   /* of each moving array, -1 where broken */
-    modal_h5_range values[MODAL_MOST_ARRAYS]; /* where they lie in the file, if contiguous */
     double *times;
     int64_t *triangles;
     modal_sequence_cells cells; /* info.volume, for a solid: these arrays */
@@ -30,8 +27,8 @@ modal_status modal_sequence_read_one(const sequence_checked *c, const modal_h5_p
 
 /* sequence_list.c: the arrays of the file. What is broken is reported, and not in the list. `modal` and `vtk` are
  * /modal and /VTKHDF; without a checker's list the first broken rule is the error. */
-modal_status modal_sequence_read_list(const modal_h5_in *in, int major, const modal_h5_place *modal,
-                                      const modal_h5_place *vtk, modal_array_list *list);
+modal_status modal_sequence_read_list(const modal_h5_in *in, const modal_h5_place *modal, const modal_h5_place *vtk,
+                                      modal_array_list *list);
 
 /* The cells; c->info gets n_triangles and c->triangles, or volume. */
 modal_status modal_sequence_check_surface(sequence_checked *c, const modal_h5_place *vtk);

@@ -2,11 +2,10 @@
 /* The table of all formats. */
 #include "formats/sequences/sequence_csv.h"
 #include "formats/sequences/sequence_glb.h"
-#include "formats/sequences/sequence_mdd.h"
 #include "formats/sequences/sequence_null.h"
 #include "formats/sequences/sequence_obj.h"
-#include "formats/sequences/sequence_pc2.h"
 #include "formats/sequences/sequence_ply.h"
+#include "formats/sequences/sequence_point_cache.h"
 #include "formats/sequences/sequence_vtk.h"
 #include "formats/sequences/sequence_vtkhdf.h"
 #include "formats/sequences/sequence_wav.h"

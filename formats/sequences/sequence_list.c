@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of arrays as sequence.vtkhdf has it: names and units in two texts of /modal, components and whether of
- * points or of cells from the datasets. Files of version 1 have no list: there it is the known arrays of PointData. */
+ * points or of cells from the datasets. */
 #include <stdio.h>
 #include <string.h>
 
@@ -117,21 +117,15 @@ done:
     return status;
 }
 
-modal_status modal_sequence_read_list(const modal_h5_in *in, int major, const modal_h5_place *modal,
-                                      const modal_h5_place *vtk, modal_array_list *list)
+modal_status modal_sequence_read_list(const modal_h5_in *in, const modal_h5_place *modal, const modal_h5_place *vtk,
+                                      modal_array_list *list)
 {
     modal_status status = MODAL_OK;
     modal_h5_place places[3] = {*vtk, {H5I_INVALID_HID, ""}, {H5I_INVALID_HID, ""}};
     list->n = 0;
     MODAL_TRY(modal_h5_enter(in, vtk, "PointData", MODAL_H5_REQUIRED, &places[1]));
-    if (major > 1) {
-        MODAL_TRY(modal_h5_enter(in, vtk, "CellData", MODAL_H5_OPTIONAL, &places[2]));
-        MODAL_TRY(read_listed(in, modal, places, list));
-        goto done;
-    }
-    for (int i = 0; modal_sequence_known_at(i); i++)
-        if (i == 0 || modal_h5_has_link(&places[1], modal_sequence_known_at(i)->name))
-            MODAL_TRY(modal_array_add(list, modal_sequence_known_at(i), in->checker.err));
+    MODAL_TRY(modal_h5_enter(in, vtk, "CellData", MODAL_H5_OPTIONAL, &places[2]));
+    MODAL_TRY(read_listed(in, modal, places, list));
 done:
     modal_h5_leave(&places[2]);
     modal_h5_leave(&places[1]);

@@ -10,8 +10,8 @@
 #include "formats/sequences/sequence_vtkhdf.h"
 
 #define MODAL_SEQUENCE_TYPE "sequence"
-#define MODAL_SEQUENCE_VERSION_TEXT "2.0"
-enum { MODAL_SEQUENCE_OLDEST = 1, MODAL_SEQUENCE_MAJOR = 2 }; /* that are read; the last one is written */
+#define MODAL_SEQUENCE_VERSION_TEXT "1.0"
+enum { MODAL_SEQUENCE_MAJOR = 1 };
 
 /* The four kinds of cells of a PolyData; only the third one is used. */
 enum { SEQUENCE_POLYGONS = 2, SEQUENCE_TOPOLOGIES = 4 }; /* a solid has one kind */

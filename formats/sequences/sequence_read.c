@@ -38,7 +38,7 @@ static modal_status read_head(modal_sequence_reader *r)
     sequence_checked *c = &r->c;
     modal_h5_place root = {H5I_INVALID_HID, ""}, vtk = root;
     int64_t dims[2] = {-1, 3};
-    MODAL_TRY(modal_h5_check_versions(&c->in, MODAL_SEQUENCE_TYPE, MODAL_SEQUENCE_OLDEST, MODAL_SEQUENCE_MAJOR, &c->major));
+    MODAL_TRY(modal_h5_check_root(&c->in, MODAL_SEQUENCE_TYPE, MODAL_SEQUENCE_MAJOR));
     MODAL_TRY(modal_h5_enter(&c->in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_enter(&c->in, &root, "VTKHDF", MODAL_H5_REQUIRED, &vtk));
     if (modal_h5_has_link(&vtk, "Connectivity"))

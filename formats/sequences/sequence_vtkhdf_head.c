@@ -130,7 +130,7 @@ done:
     return modal_h5_end_group(&group, status, err);
 }
 
-/* What every frame has: texture coordinates (formats/modal_uv.md), colours (formats/modal_colour.md). */
+/* What every frame has: texture coordinates, colours. */
 static modal_status write_lasting(hid_t vtk, const modal_sequence_info *info, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -176,9 +176,6 @@ modal_status modal_sequence_write_head(hid_t file, hid_t *vtk, const modal_seque
     hid_t modal = H5I_INVALID_HID;
     MODAL_TRY(modal_h5_write_text(file, "modal_format", MODAL_SEQUENCE_TYPE, err));
     MODAL_TRY(modal_h5_write_text(file, "modal_format_version", MODAL_SEQUENCE_VERSION_TEXT, err));
-    static const char *const extensions[] = {"", "modal_uv", "modal_colour", "modal_colour modal_uv"};
-    const int used = !!info->uv + 2 * !!info->texture;
-    if (used) MODAL_TRY(modal_h5_write_text(file, "extensions_used", extensions[used], err));
     MODAL_TRY(modal_h5_make_group(file, "modal", &modal, err));
     MODAL_TRY(write_modal(modal, info, err));
     MODAL_TRY(modal_h5_make_group(file, "VTKHDF", vtk, err));
@@ -189,7 +186,7 @@ modal_status modal_sequence_write_head(hid_t file, hid_t *vtk, const modal_seque
     for (int kind = 0; !info->volume && kind < SEQUENCE_TOPOLOGIES; kind++)
         MODAL_TRY(write_cells(*vtk, info, kind, err));
     MODAL_TRY(write_steps(*vtk, info, err));
-    if (used) MODAL_TRY(write_lasting(*vtk, info, err));
+    if (info->uv || info->texture) MODAL_TRY(write_lasting(*vtk, info, err));
 done:
     return modal_h5_end_group(&modal, status, err);
 }

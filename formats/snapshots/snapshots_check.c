@@ -102,17 +102,15 @@ done:
     return status;
 }
 
-/* Of the extension modal_energy_parts. */
 static modal_status look_at_parts(const modal_h5_in *in, const modal_h5_place *root, modal_snapshots_contents *c)
 {
     static const char path[] = "/energy_parts";
     modal_status status = MODAL_OK;
     int64_t dims[2] = {c->n_snapshots, 2};
     double *parts = NULL;
-    MODAL_TRY(modal_h5_uses_extension(in, root, "modal_energy_parts", &c->parts));
-    if (!c->parts) goto done;
-    MODAL_TRY(modal_h5_read_array(in, root, "energy_parts", MODAL_H5_F64, 2, dims, MODAL_H5_REQUIRED, &parts));
-    if (!c->energy) MODAL_TRY(modal_broken(&in->checker, path, "there is no /energy"));
+    MODAL_TRY(modal_h5_read_array(in, root, "energy_parts", MODAL_H5_F64, 2, dims, MODAL_H5_OPTIONAL, &parts));
+    c->parts = parts != NULL;
+    if (c->parts && !c->energy) MODAL_TRY(modal_broken(&in->checker, path, "there is no /energy"));
     MODAL_TRY(modal_rule_finite(&in->checker, path, parts, dims[0], dims[1], (modal_axes){"snapshot", "column"}));
     for (int64_t i = 0; parts && i < dims[0]; i++) {
         if (!(parts[2 * i] < 0)) continue;
@@ -124,21 +122,18 @@ done:
     return status;
 }
 
-/* /probes, with the extension modal_probe_velocities. */
 static modal_status look_at_probes(const modal_h5_in *in, const modal_h5_place *root, modal_snapshots_contents *c)
 {
     modal_status status = MODAL_OK;
     modal_h5_place probes = nowhere;
     int64_t all[3] = {c->n_snapshots, -1, 3};
     int there;
-    MODAL_TRY(modal_h5_uses_extension(in, root, "modal_probe_velocities", &c->probe_velocities));
-    if (c->probe_velocities && !modal_h5_has_link(root, "probes")) MODAL_TRY(modal_broken(&in->checker, "/probes", "there are none, but velocities of them"));
     if (!modal_h5_has_link(root, "probes")) goto done;
     MODAL_TRY(modal_h5_enter(in, root, "probes", MODAL_H5_OPTIONAL, &probes));
     MODAL_TRY(modal_h5_read_text(in, &probes, "names", &c->probe_names));
     MODAL_TRY(look_at_numbers(in, &probes, "displacements", MODAL_H5_REQUIRED, 3, all, &there));
     MODAL_TRY(look_at_numbers(in, &probes, "reactions", MODAL_H5_REQUIRED, 3, all, &there));
-    if (c->probe_velocities) MODAL_TRY(look_at_numbers(in, &probes, "velocities", MODAL_H5_REQUIRED, 3, all, &there));
+    MODAL_TRY(look_at_numbers(in, &probes, "velocities", MODAL_H5_REQUIRED, 3, all, &there));
     c->n_probes = all[1] > 0 ? all[1] : 0;
     MODAL_TRY(check_names(in, c));
 done:

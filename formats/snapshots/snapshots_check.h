@@ -12,7 +12,7 @@ typedef struct modal_snapshots_contents {
     int64_t n_snapshots, n_nodes, n_probes;
     int has_solid;
     modal_snapshots_solid solid; /* where there is one */
-    int single, velocities, forces, energy, parts, probe_velocities; /* single: displacements are float32 */
+    int single, velocities, forces, energy, parts; /* single: displacements are float32 */
     char *probe_names; /* one a line, or NULL */
     modal_quality *quality; /* [n_snapshots], or NULL */
     double *times;                                      /* [n_snapshots], or NULL */

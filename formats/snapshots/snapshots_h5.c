@@ -60,8 +60,7 @@ static modal_status open_sequence(modal_snapshots *s, int *single, modal_error *
     modal_status status = MODAL_OK;
     modal_h5_place root = nowhere, vtk = nowhere, data = nowhere;
     int64_t dims[2] = {-1, 3}, one = 1, *n_points = NULL;
-    int major;
-    MODAL_TRY(modal_h5_check_versions(&s->in, "sequence", 1, 2, &major));
+    MODAL_TRY(modal_h5_check_root(&s->in, "sequence", 1));
     MODAL_TRY(modal_h5_enter(&s->in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_enter(&s->in, &root, "VTKHDF", MODAL_H5_REQUIRED, &vtk));
     MODAL_TRY(modal_h5_enter(&s->in, &vtk, "PointData", MODAL_H5_REQUIRED, &data));

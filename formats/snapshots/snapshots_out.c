@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/snapshots/snapshots_out.h"
 
-#include <stdio.h>
-
 #include "formats/h5/h5_util.h"
 #include "formats/h5/provenance_h5.h"
 #include "formats/h5/quality_h5.h"
@@ -24,10 +22,6 @@ static modal_status make_arrays(modal_snapshots_out *o, const modal_snapshots_he
     const modal_h5_type field = h->single ? MODAL_H5_F32 : MODAL_H5_F64;
     const int64_t nodes[3] = {0, h->n_nodes, 3}, probes[3] = {0, h->n_probes, 3}, energy[2] = {0, h->n_energies};
     const int64_t parts[2] = {0, h->n_parts}, quality[2] = {0, MODAL_QUALITY_NUMBERS}, one = 0;
-    const char *const extensions[] = {h->n_parts > 0 ? " modal_energy_parts" : "", h->solid && h->solid->patches ? " modal_patches" : "",
-                                      h->n_probes > 0 ? " modal_probe_velocities" : "",
-                                      h->quality ? " " MODAL_QUALITY_EXTENSION : ""};
-    char used[128];
     MODAL_TRY(modal_h5_make_growing(o->file, names[TIMES], MODAL_H5_F64, 1, &one, &o->arrays[TIMES], err));
     MODAL_TRY(modal_h5_make_growing(o->file, names[DISPLACEMENTS], field, 3, nodes, &o->arrays[DISPLACEMENTS], err));
     if (h->velocities)
@@ -40,8 +34,6 @@ static modal_status make_arrays(modal_snapshots_out *o, const modal_snapshots_he
         MODAL_TRY(modal_h5_make_growing(o->file, names[QUALITY], MODAL_H5_F64, 2, quality, &o->arrays[QUALITY], err));
         MODAL_TRY(modal_quality_write_columns(o->file, err));
     }
-    snprintf(used, sizeof used, "%s%s%s%s", extensions[0], extensions[1], extensions[2], extensions[3]);
-    if (used[0]) MODAL_TRY(modal_h5_write_text(o->file, "extensions_used", used + 1, err));
     if (h->n_probes == 0) goto done;
     MODAL_TRY(modal_h5_make_group(o->file, "probes", &o->probes, err));
     MODAL_TRY(modal_h5_write_text(o->probes, "names", h->probe_names, err));
@@ -62,7 +54,7 @@ modal_status modal_snapshots_out_open(modal_snapshots_out **out, const char *pat
     for (int k = 0; k < ARRAYS; k++) o->arrays[k] = H5I_INVALID_HID;
     MODAL_TRY(modal_h5_create(&o->file, path, err));
     MODAL_TRY(modal_h5_write_text(o->file, "modal_format", "snapshots", err));
-    MODAL_TRY(modal_h5_write_text(o->file, "modal_format_version", "1.1", err));
+    MODAL_TRY(modal_h5_write_text(o->file, "modal_format_version", "1.0", err));
     MODAL_TRY(make_arrays(o, h, err));
     if (h->solid) MODAL_TRY(modal_snapshots_solid_write(o->file, h->solid, err));
     MODAL_TRY(modal_provenance_write(o->file, h->provenance, h->n_provenance, err));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes snapshots.h5 (snapshots.md, version 1.1) frame by frame. Not thread-safe (HDF5). */
+/* Writes snapshots.h5 (snapshots.md) frame by frame. Not thread-safe (HDF5). */
 #ifndef MODAL_FORMATS_SNAPSHOTS_OUT_H
 #define MODAL_FORMATS_SNAPSHOTS_OUT_H
 
@@ -13,9 +13,9 @@ typedef struct modal_snapshots_head {
     int64_t n_nodes;
     int single;             /* 1: displacements, velocities and forces are stored in float32 */
     int velocities, forces; /* 1: they are there */
-    int64_t n_energies, n_parts; /* columns of /energy and /energy_parts (modal_energy_parts.md), or 0 */
-    int quality;            /* 1: /quality (modal_quality.md) */
-    int64_t n_probes;       /* 0: no /probes; else with velocities (modal_probe_velocities.md) */
+    int64_t n_energies, n_parts; /* columns of /energy and /energy_parts, or 0 */
+    int quality;            /* 1: /quality is there */
+    int64_t n_probes;       /* 0: no /probes */
     const char *probe_names; /* one a line */
     const modal_snapshots_solid *solid; /* /solid, or NULL */
     int32_t n_provenance;

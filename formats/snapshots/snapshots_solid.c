@@ -57,18 +57,14 @@ done:
     return status;
 }
 
-/* Of the extension modal_patches. */
-static modal_status read_patches(const modal_h5_in *in, const modal_h5_place *root, const modal_h5_place *place, modal_snapshots_solid *s)
+static modal_status read_patches(const modal_h5_in *in, const modal_h5_place *place, modal_snapshots_solid *s)
 {
     static const char path[] = "/solid/patches";
     modal_status status = MODAL_OK;
     const modal_volume_mesh *m = &s->mesh;
     int64_t n = m->n_elements;
-    int used = 0;
-    MODAL_TRY(modal_h5_uses_extension(in, root, "modal_patches", &used));
-    if (!used) goto done;
-    MODAL_TRY(modal_h5_read_array(in, place, "patches", MODAL_H5_I32, 1, &n, MODAL_H5_REQUIRED, &s->patches));
-    MODAL_TRY(modal_rule_range(&in->checker, path, s->patches, n, 1, -1, n));
+    MODAL_TRY(modal_h5_read_array(in, place, "patches", MODAL_H5_I32, 1, &n, MODAL_H5_OPTIONAL, &s->patches));
+    if (s->patches) MODAL_TRY(modal_rule_range(&in->checker, path, s->patches, n, 1, -1, n));
     for (int64_t e = 0; s->patches && m->element_type && e < m->n_elements; e++) {
         if (s->patches[e] < 0 || m->element_type[e] == MODAL_ELEMENT_TET4) continue;
         MODAL_TRY(modal_broken(&in->checker, path, "value %lld: only a TET4 is in a patch, not a %s", (long long)e, modal_mesh_kind(m, e)->name));
@@ -136,7 +132,7 @@ modal_status modal_snapshots_solid_look(const modal_h5_in *in, const modal_h5_pl
     s->n_triangles = s->triangles ? triangles[0] : 0;
     MODAL_TRY(modal_rule_range(&in->checker, "/solid/triangles", s->triangles, s->n_triangles, 3, 0, n_nodes));
     MODAL_TRY(read_material(in, &place, s));
-    MODAL_TRY(read_patches(in, root, &place, s));
+    MODAL_TRY(read_patches(in, &place, s));
 done:
     modal_h5_leave(&place);
     return status;

@@ -14,7 +14,7 @@ typedef struct modal_snapshots_solid {
     uint8_t *laws;     /* [n_elements] indices of modal_material_law_names, or NULL */
     int64_t n_triangles;
     int32_t *triangles; /* [n_triangles, 3] the boundary: nodes */
-    int32_t *patches;   /* [n_elements] of the extension modal_patches, or NULL */
+    int32_t *patches;   /* [n_elements] mean patch of each, -1: none; or NULL */
 } modal_snapshots_solid;
 
 /* Zeroes; a zeroed struct is fine. */

@@ -33,34 +33,34 @@ static modal_status read_link(const modal_h5_in *in, const modal_h5_place *root,
 
 enum { MOST_REPEATED = 1000 }; /* numbers of poses in memory a byte of the file */
 
-/* Of 2.0: /frames has the objects that move, and those that stand still are there once. */
+/* /poses has the objects that move; the pose of each other object is stored once. */
 static modal_status read_moving(const modal_h5_in *in, const modal_h5_place *root, int known, int64_t n_frames, modal_trajectory *t)
 {
     modal_status status = MODAL_OK;
     int32_t *moving = NULL;
     double *poses = NULL, *still = NULL;
     int64_t n_moving = -1, dims[4] = {n_frames, -1, 3, 4}, still_dims[3] = {-1, 3, 4}, floats = 0, row = 0;
-    MODAL_TRY(modal_h5_read_array(in, root, "frame_objects", MODAL_H5_I32, 1, &n_moving, MODAL_H5_REQUIRED, &moving));
+    MODAL_TRY(modal_h5_read_array(in, root, "posed_objects", MODAL_H5_I32, 1, &n_moving, MODAL_H5_REQUIRED, &moving));
     dims[1] = n_moving;
     if (known && n_moving >= 0) still_dims[0] = t->n_objects - n_moving;
-    MODAL_TRY(modal_h5_read_array(in, root, "frames", MODAL_H5_F64, 4, dims, MODAL_H5_REQUIRED, known && moving ? &poses : NULL));
+    MODAL_TRY(modal_h5_read_array(in, root, "poses", MODAL_H5_F64, 4, dims, MODAL_H5_REQUIRED, known && moving ? &poses : NULL));
     if (n_moving > t->n_objects && known) {
-        status = modal_broken(&in->checker, "/frame_objects", "%lld objects of %d", (long long)n_moving, t->n_objects);
+        status = modal_broken(&in->checker, "/posed_objects", "%lld objects of %d", (long long)n_moving, t->n_objects);
         goto done;
     }
-    MODAL_TRY(modal_h5_read_array(in, root, "still_frames", MODAL_H5_F64, 3, still_dims, MODAL_H5_REQUIRED, poses ? &still : NULL));
+    MODAL_TRY(modal_h5_read_array(in, root, "static_poses", MODAL_H5_F64, 3, still_dims, MODAL_H5_REQUIRED, poses ? &still : NULL));
     if (!poses || !still) goto done;
     for (int64_t i = 0; i < n_moving; i++)
         if (moving[i] < 0 || moving[i] >= t->n_objects || (i > 0 && moving[i] <= moving[i - 1])) {
-            status = modal_broken(&in->checker, "/frame_objects", "row %lld: not ascending, or no object, %d", (long long)i, moving[i]);
+            status = modal_broken(&in->checker, "/posed_objects", "row %lld: not ascending, or no object, %d", (long long)i, moving[i]);
             goto done;
         }
     /* poses that stand still are repeated in memory: a small file must not ask for any amount */
     if (!modal_size_multiply(12 * (int64_t)t->n_objects, n_frames, &floats) || floats / MOST_REPEATED > in->file_bytes)
-        MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT, "/frames: %d objects in %lld frames, in a file of %lld bytes", t->n_objects,
+        MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT, "/poses: %d objects in %lld frames, in a file of %lld bytes", t->n_objects,
                    (long long)n_frames, (long long)in->file_bytes);
-    MODAL_TRY(modal_alloc(&t->still, t->n_objects, 1, "/still_frames", in->checker.err));
-    MODAL_TRY(modal_alloc(&t->poses, floats, sizeof *t->poses, "/frames", in->checker.err));
+    MODAL_TRY(modal_alloc(&t->still, t->n_objects, 1, "/static_poses", in->checker.err));
+    MODAL_TRY(modal_alloc(&t->poses, floats, sizeof *t->poses, "/poses", in->checker.err));
     memset(t->still, 1, (size_t)t->n_objects);
     for (int64_t i = 0; i < n_moving; i++) t->still[moving[i]] = 0;
     for (int64_t f = 0, k = 0; f < n_frames; f++, k = 0)
@@ -94,8 +94,8 @@ static modal_status read_arrays(const modal_h5_in *in, const modal_h5_place *roo
     *n_coordinates = q_dims[1] < 0 ? 0 : q_dims[1];
     const int known = n_frames >= 0 && n_offsets >= 1;
     int64_t pose_dims[4] = {n_frames, n_offsets < 1 ? -1 : n_offsets - 1, 3, 4};
-    if (modal_h5_has_link(root, "frame_objects")) MODAL_TRY(read_moving(in, root, known, n_frames, t));
-    else MODAL_TRY(modal_h5_read_array(in, root, "frames", MODAL_H5_F64, 4, pose_dims, MODAL_H5_OPTIONAL, known ? &t->poses : NULL));
+    if (modal_h5_has_link(root, "posed_objects")) MODAL_TRY(read_moving(in, root, known, n_frames, t));
+    else MODAL_TRY(modal_h5_read_array(in, root, "poses", MODAL_H5_F64, 4, pose_dims, MODAL_H5_OPTIONAL, known ? &t->poses : NULL));
     int64_t energy_dims[2] = {n_frames, 4};
     MODAL_TRY(modal_h5_read_array(in, root, "energy", MODAL_H5_F64, 2, energy_dims, MODAL_H5_OPTIONAL,
                                   n_frames < 0 ? NULL : &t->energy));
@@ -103,27 +103,25 @@ done:
     return status;
 }
 
-/* formats/modal_velocities.md */
 static modal_status read_velocities(const modal_h5_in *in, const modal_h5_place *root, int64_t n_coordinates, modal_trajectory *t)
 {
     modal_status status = MODAL_OK;
     int32_t n_moving = t->n_objects;
     int64_t dims[2] = {t->n_frames, n_coordinates}, floats = 12 * (int64_t)t->n_objects * t->n_frames;
     double *moving = NULL;
-    int used = 0;
-    MODAL_TRY(modal_h5_uses_extension(in, root, MODAL_VELOCITIES_EXTENSION, &used));
-    if (!used || !t->q) goto done; /* without q its own error is reported */
+    if (!modal_h5_has_link(root, "q_velocities") && !modal_h5_has_link(root, "pose_velocities")) goto done;
+    if (!t->q) goto done; /* its own error is reported */
     MODAL_TRY(modal_h5_read_array(in, root, "q_velocities", MODAL_H5_F64, 2, dims, MODAL_H5_REQUIRED, &t->q_velocities));
     if (!t->poses) goto done;
     for (int32_t i = 0; t->still && i < t->n_objects; i++) n_moving -= t->still[i] != 0;
     int64_t pose_dims[4] = {t->n_frames, n_moving, 3, 4};
-    MODAL_TRY(modal_h5_read_array(in, root, "frame_velocities", MODAL_H5_F64, 4, pose_dims, MODAL_H5_REQUIRED, &moving));
+    MODAL_TRY(modal_h5_read_array(in, root, "pose_velocities", MODAL_H5_F64, 4, pose_dims, MODAL_H5_REQUIRED, &moving));
     if (!moving || !t->still) {
         t->pose_velocities = moving;
         moving = NULL;
         goto done;
     }
-    MODAL_TRY(modal_alloc_zero(&t->pose_velocities, floats, sizeof *t->pose_velocities, "/frame_velocities", in->checker.err));
+    MODAL_TRY(modal_alloc_zero(&t->pose_velocities, floats, sizeof *t->pose_velocities, "/pose_velocities", in->checker.err));
     for (int64_t f = 0, row = 0; f < t->n_frames; f++)
         for (int32_t i = 0; i < t->n_objects; i++)
             if (!t->still[i]) memcpy(t->pose_velocities + 12 * (f * t->n_objects + i), moving + 12 * row++, 12 * sizeof *moving);
@@ -132,33 +130,23 @@ done:
     return status;
 }
 
-/* formats/modal_models.md */
 static modal_status read_models(const modal_h5_in *in, const modal_h5_place *root, modal_trajectory *t)
 {
-    modal_status status = MODAL_OK;
     int64_t n = t->n_objects > 0 ? t->n_objects : -1;
-    int used = 0;
-    MODAL_TRY(modal_h5_uses_extension(in, root, MODAL_MODELS_EXTENSION, &used));
-    if (used)
-        MODAL_TRY(modal_h5_read_array(in, root, "models", MODAL_H5_U8, 1, &n, MODAL_H5_REQUIRED, n < 0 ? NULL : &t->models));
-done:
-    return status;
+    return modal_h5_read_array(in, root, "models", MODAL_H5_U8, 1, &n, MODAL_H5_OPTIONAL, n < 0 ? NULL : &t->models);
 }
 
-/* formats/modal_carried_basis.md */
 static modal_status read_carried_basis(const modal_h5_in *in, const modal_h5_place *root, modal_trajectory *t)
 {
     modal_status status = MODAL_OK;
     int64_t n = -1;
-    int used = 0;
-    MODAL_TRY(modal_h5_uses_extension(in, root, MODAL_CARRIED_BASIS_EXTENSION, &used));
-    if (used) MODAL_TRY(modal_h5_read_array(in, root, "basis_file", MODAL_H5_U8, 1, &n, MODAL_H5_REQUIRED, &t->basis_bytes));
+    MODAL_TRY(modal_h5_read_array(in, root, "basis_file", MODAL_H5_U8, 1, &n, MODAL_H5_OPTIONAL, &t->basis_bytes));
     if (t->basis_bytes) t->n_basis_bytes = n;
 done:
     return status;
 }
 
-/* What 1.2 and 1.3 have more. */
+/* What a motion of another basis, or of snapshots, has more. */
 static modal_status read_origin(const modal_h5_in *in, const modal_h5_place *root, modal_trajectory *t)
 {
     modal_status status = MODAL_OK;
@@ -182,8 +170,7 @@ static modal_status read_all(const modal_h5_in *in, modal_trajectory *t)
     modal_h5_place root = {H5I_INVALID_HID, ""};
     int64_t n_coordinates = 0;
     char *hash = NULL;
-    int major = 0;
-    MODAL_TRY(modal_h5_check_versions(in, "trajectory", 1, 2, &major));
+    MODAL_TRY(modal_h5_check_root(in, "trajectory", 1));
     MODAL_TRY(modal_h5_enter(in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_read_text(in, &root, "basis_path", &t->basis_path));
     MODAL_TRY(modal_h5_read_text(in, &root, "basis_hash", &hash));
@@ -199,7 +186,6 @@ static modal_status read_all(const modal_h5_in *in, modal_trajectory *t)
     MODAL_TRY(
         modal_provenance_read(in, &root, MODAL_H5_OPTIONAL, &t->provenance, &t->n_provenance));
     MODAL_TRY(modal_trajectory_rules(&in->checker, t, n_coordinates));
-    if (major < 2) MODAL_TRY(modal_trajectory_rules_of_1(&in->checker, t, modal_h5_has_link(&root, "frame_objects")));
 done:
     modal_free(&hash);
     modal_h5_leave(&root);

@@ -31,19 +31,6 @@ static modal_status offset_rules(const modal_checker *c, const modal_trajectory 
     return status;
 }
 
-modal_status modal_trajectory_rules_of_1(const modal_checker *c, const modal_trajectory *t, int has_moving)
-{
-    modal_status status = MODAL_OK;
-    for (int32_t i = 0; t->mode_offsets && i < t->n_objects; i++)
-        if (t->mode_offsets[i] == t->mode_offsets[i + 1]) {
-            MODAL_TRY(modal_broken(c, "/mode_offsets", "object %d: has no coordinates, which is for version 2.0", i));
-            break;
-        }
-    if (has_moving) MODAL_TRY(modal_broken(c, "/frame_objects", "is for version 2.0"));
-done:
-    return status;
-}
-
 modal_status modal_trajectory_rules(const modal_checker *c, const modal_trajectory *t,
                                     int64_t n_coordinates)
 {
@@ -56,8 +43,8 @@ modal_status modal_trajectory_rules(const modal_checker *c, const modal_trajecto
     MODAL_TRY(modal_rule_finite(c, "/q", t->q, t->n_frames, n_coordinates,
                                 (modal_axes){"frame", "coordinate"}));
     MODAL_TRY(modal_rule_finite(c, "/q_velocities", t->q_velocities, t->n_frames, n_coordinates, (modal_axes){"frame", "coordinate"}));
-    MODAL_TRY(modal_rule_finite(c, "/frame_velocities", t->pose_velocities, t->n_frames, 12 * (int64_t)t->n_objects, (modal_axes){"frame", "number"}));
-    MODAL_TRY(modal_rule_poses(c, "/frames", t->poses, t->n_frames, t->n_objects));
+    MODAL_TRY(modal_rule_finite(c, "/pose_velocities", t->pose_velocities, t->n_frames, 12 * (int64_t)t->n_objects, (modal_axes){"frame", "number"}));
+    MODAL_TRY(modal_rule_poses(c, "/poses", t->poses, t->n_frames, t->n_objects));
     MODAL_TRY(modal_rule_finite(c, "/energy", t->energy, t->n_frames, 4, (modal_axes){"frame", "part"}));
     MODAL_TRY(modal_quality_rules(c, t->quality, t->n_frames, t->n_objects));
     MODAL_TRY(modal_rule_finite(c, "/rebase_errors", t->rebase_errors, t->n_objects, 1, (modal_axes){"object", ""}));

@@ -12,7 +12,7 @@
 
 enum { TIMES, Q, POSES, ENERGY, QUALITY, Q_VELOCITIES, POSE_VELOCITIES, ARRAYS };
 enum { BLOCK_BYTES = 4 << 20 };
-static const char *const names[ARRAYS] = {"times", "q", "frames", "energy", "quality", "q_velocities", "frame_velocities"};
+static const char *const names[ARRAYS] = {"times", "q", "poses", "energy", "quality", "q_velocities", "pose_velocities"};
 
 struct modal_trajectory_out {
     hid_t file, rows[ARRAYS];
@@ -51,10 +51,10 @@ static modal_status write_moving(const modal_trajectory_out *o, modal_error *err
     modal_status status = MODAL_OK;
     const int64_t n = o->n_moving;
     int32_t *moving = NULL, at = 0;
-    MODAL_TRY(modal_alloc(&moving, n, sizeof *moving, "/frame_objects", err));
+    MODAL_TRY(modal_alloc(&moving, n, sizeof *moving, "/posed_objects", err));
     for (int32_t i = 0; i < o->head.n_objects; i++)
         if (!o->still[i]) moving[at++] = i;
-    MODAL_TRY(modal_h5_write_array(o->file, "frame_objects", MODAL_H5_I32, 1, &n, moving, err));
+    MODAL_TRY(modal_h5_write_array(o->file, "posed_objects", MODAL_H5_I32, 1, &n, moving, err));
 done:
     modal_free(&moving);
     return status;
@@ -102,19 +102,7 @@ static modal_status write_head(modal_trajectory_out *o, const modal_trajectory *
                                      {t->n_frames, o->n_moving, 3, 4}};
     const int rank[ARRAYS] = {1, 2, 4, 2, 2, 2, 4};
     MODAL_TRY(modal_h5_write_text(file, "modal_format", "trajectory", err));
-    /* the lowest version that has all that is written: older readers know what they get */
-    int second = t->still != NULL;
-    for (int32_t i = 0; i < t->n_objects; i++) second |= t->mode_offsets[i] == t->mode_offsets[i + 1];
-    const char *version = second                                   ? "2.0"
-                          : t->projection_errors                   ? "1.3"
-                          : t->basis_recipe[0] || t->rebase_errors ? "1.2"
-                          : t->energy                              ? "1.1"
-                                                                   : "1.0";
-    MODAL_TRY(modal_h5_write_text(file, "modal_format_version", version, err));
-    char extensions[128];
-    snprintf(extensions, sizeof extensions, "%s%s%s%s", t->basis_bytes ? " " MODAL_CARRIED_BASIS_EXTENSION : "", t->models ? " " MODAL_MODELS_EXTENSION : "",
-             t->quality ? " " MODAL_QUALITY_EXTENSION : "", t->q_velocities ? " " MODAL_VELOCITIES_EXTENSION : "");
-    if (extensions[0]) MODAL_TRY(modal_h5_write_text(file, "extensions_used", extensions + 1, err));
+    MODAL_TRY(modal_h5_write_text(file, "modal_format_version", "1.0", err));
     if (t->quality) MODAL_TRY(modal_quality_write_columns(file, err));
     MODAL_TRY(modal_h5_write_text(file, "basis_hash", t->basis_hash, err));
     if (t->basis_recipe[0]) MODAL_TRY(modal_h5_write_text(file, "basis_recipe", t->basis_recipe, err));
@@ -159,7 +147,7 @@ modal_status modal_trajectory_out_open(modal_trajectory_out **out, const char *p
         for (int32_t i = 0; i < head->n_objects; i++) o->n_moving -= head->still[i] != 0;
         MODAL_TRY(modal_alloc(&o->still_poses, 12 * (int64_t)(head->n_objects - o->n_moving), sizeof(double), "trajectory", err));
         if (o->n_moving == 0 || !head->poses)
-            MODAL_FAIL(err, MODAL_ERROR_INPUT, "/frames: no object moves");
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "/poses: no object moves");
     }
     o->width[POSES] = head->poses ? 12 * (int64_t)o->n_moving : 0;
     o->width[ENERGY] = head->energy ? 4 : 0;
@@ -201,7 +189,7 @@ static modal_status flush(modal_trajectory_out *o, modal_error *err)
     o->head.q_velocities = o->width[Q_VELOCITIES] ? o->block[Q_VELOCITIES] : NULL;
     o->head.pose_velocities = o->width[POSE_VELOCITIES] && !o->still ? o->block[POSE_VELOCITIES] : NULL;
     status = modal_trajectory_rules(&checker, &o->head, o->width[Q]);
-    if (status == MODAL_OK && o->still) status = modal_rule_poses(&checker, "/frames", o->block[POSES], o->waiting, o->n_moving);
+    if (status == MODAL_OK && o->still) status = modal_rule_poses(&checker, "/poses", o->block[POSES], o->waiting, o->n_moving);
     if (status == MODAL_OK && o->written > 0 && !(o->block[TIMES][0] > o->last_time))
         status = modal_error_set(err, MODAL_ERROR_INPUT, "/times: frame 0: not increasing, %.17g after %.17g",
                                  o->block[TIMES][0], o->last_time);
@@ -289,8 +277,8 @@ modal_status modal_trajectory_out_close(modal_trajectory_out **out, void **bytes
     for (int i = 0; i < ARRAYS; i++)
         if (o->rows[i] >= 0) MODAL_TRY(modal_h5_end_rows(&o->rows[i], MODAL_OK, names[i], err));
     const int64_t still[3] = {o->head.n_objects - o->n_moving, 3, 4};
-    if (o->still) MODAL_TRY(modal_rule_poses(&(modal_checker){NULL, err}, "/still_frames", o->still_poses, 1, still[0]));
-    if (o->still) MODAL_TRY(modal_h5_write_array(o->file, "still_frames", MODAL_H5_F64, 3, still, o->still_poses, err));
+    if (o->still) MODAL_TRY(modal_rule_poses(&(modal_checker){NULL, err}, "/static_poses", o->still_poses, 1, still[0]));
+    if (o->still) MODAL_TRY(modal_h5_write_array(o->file, "static_poses", MODAL_H5_F64, 3, still, o->still_poses, err));
     if (bytes) MODAL_TRY(modal_h5_image(o->file, bytes, length, err));
 done:
     status = named(o->path, modal_h5_finish(&o->file, status, err), err);

@@ -301,7 +301,7 @@ modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajec
     if (play && play->turntable) json_object_set_new(header, "turntable", json_true());
     if (trajectory) {
         json_object_set_new(header, "frames", json_integer(trajectory->n_frames));
-        json_object_set_new(header, "moving_frames", json_boolean(trajectory->poses != NULL));
+        json_object_set_new(header, "moving_poses", json_boolean(trajectory->poses != NULL));
         MODAL_TRY(modal_viewer_put_planes(&out, trajectory->times, trajectory->n_frames, 8, err));
         MODAL_TRY(put_series(&out, trajectory->q, trajectory->n_frames,
                              trajectory->mode_offsets[trajectory->n_objects], err));

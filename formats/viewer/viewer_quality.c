@@ -5,7 +5,7 @@
 
 #include "formats/viewer/viewer_private.h"
 
-/* What is said of some frames with the same verdict: of each measure that is past its limit, or of what is missing. */
+/* What is said of some frames with the same rating: of each measure that is past its limit, or of what is missing. */
 static json_t *describe_part(const modal_trajectory *t, modal_verdict verdict, int64_t first, int64_t end)
 {
     char reason[4 * MODAL_QUALITY_TEXT] = "", one[MODAL_QUALITY_TEXT];
@@ -22,7 +22,7 @@ static json_t *describe_part(const modal_trajectory *t, modal_verdict verdict, i
     used = strlen(reason);
     if (material && used < sizeof reason)
         snprintf(reason + used, sizeof reason - used, "%smaterial assumed: %.64s", used ? "\n" : "", material);
-    return json_pack("{s:s, s:I, s:I, s:s}", "verdict", modal_verdicts[verdict], "first", (json_int_t)first, "end", (json_int_t)end,
+    return json_pack("{s:s, s:I, s:I, s:s}", "rating", modal_verdicts[verdict], "first", (json_int_t)first, "end", (json_int_t)end,
                      "reason", reason);
 }
 

@@ -124,7 +124,7 @@ static modal_status set_bodies(modal_scene_run *r, modal_error *err)
             body->tangent = said->tangent;
         }
         if (said->has_pose && (body->motion == MODAL_STEP_ATTACHED || said->n_keys > 0))
-            MODAL_TRY(modal_scene_wrong(err, "objects", said->place, said->line, "a frame is given, and %s gives one, too",
+            MODAL_TRY(modal_scene_wrong(err, "objects", said->place, said->line, "a pose is given, and %s gives one, too",
                                         said->n_keys > 0 ? "its motion" : "its parent"));
         place_body(said, object, body);
         if (said->n_keys > 0) {

@@ -11,14 +11,14 @@ const modal_quality_measure modal_quality_measures[MODAL_QUALITY_MEASURES] = {
     {"energy_balance", COLUMN(energy_balance), -1, -1, 0, 0.05, 0.5, "",
      "energy came from nowhere or went there; try a smaller \"step\", in modalsim or \"integrator\": \"auto\""},
     {"step_error", COLUMN(step_error), -1, -1, 0, 0.05, 0.25, "", "the steps are too long; try a smaller \"step\""},
-    {"step_drift", COLUMN(step_drift), -1, -1, 0, 0.1, INFINITY, "", "errors of the steps add up; try a smaller \"step\""},
+    {"phase_error", COLUMN(step_drift), -1, -1, 0, 0.1, INFINITY, "", "errors of the steps add up; try a smaller \"step\""},
     {"newton_residual", COLUMN(newton_residual), -1, -1, 0, 1e-4, 1e-1, "",
      "the equations of motion are not solved; try a smaller \"tolerance\" of \"newton\""},
-    {"least_jacobian", COLUMN(least_jacobian), COLUMN(least_jacobian_object), COLUMN(least_jacobian_element), 1, 0.6, 0, "",
+    {"min_jacobian", COLUMN(least_jacobian), COLUMN(least_jacobian_object), COLUMN(least_jacobian_element), 1, 0.6, 0, "",
      "St. Venant-Kirchhoff's law softens under such compression, and elements turn inside out; try smaller loads"},
-    {"residual", COLUMN(residual), COLUMN(residual_object), -1, 0, 0.1, 1, "",
+    {"force_truncation", COLUMN(residual), COLUMN(residual_object), -1, 0, 0.1, 1, "",
      "the basis lacks what the motion needs; try more modes, with --derivatives"},
-    {"load_left_out", COLUMN(load_left_out), COLUMN(load_left_out_object), -1, 0, 0.025, INFINITY, "",
+    {"load_truncation", COLUMN(load_left_out), COLUMN(load_left_out_object), -1, 0, 0.025, INFINITY, "",
      "the basis lacks motions that the loads ask for; try more modes"},
     {"rotation", COLUMN(rotation), COLUMN(rotation_object), -1, 0, 10, 90, " degrees",
      "too much for a linear model; try \"model\": \"stvk\""},
@@ -39,7 +39,7 @@ const modal_quality_measure modal_quality_measures[MODAL_QUALITY_MEASURES] = {
     {"penetration", COLUMN(penetration), -1, -1, 0, 0.05, 0.3, "", "a rigid body is in the surface between its nodes; try a finer mesh there"},
 };
 
-const char *const modal_verdicts[4] = {"not judged", "sound", "doubtful", "wrong"};
+const char *const modal_verdicts[4] = {"not judged", "ok", "suspect", "invalid"};
 
 static modal_verdict verdict_of(const modal_quality_measure *m, double value)
 {

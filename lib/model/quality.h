@@ -67,9 +67,9 @@ enum { MODAL_QUALITY_NUMBERS = (int)(sizeof(modal_quality) / sizeof(double)) };
 
 /* Their names, in the order of the members. */
 #define MODAL_QUALITY_NAMES                                                                                       \
-    {"energy_balance", "step_error", "step_drift", "halvings", "newton_residual", "least_jacobian",               \
-     "least_jacobian_object", "least_jacobian_element", "residual", "residual_object", "load_left_out",           \
-     "load_left_out_object", "rotation", "rotation_object", "strain", "strain_object", "projected", "projected_object",     \
+    {"energy_balance", "step_error", "phase_error", "step_reductions", "newton_residual", "min_jacobian",        \
+     "min_jacobian_object", "min_jacobian_element", "force_truncation", "force_truncation_object", "load_truncation", \
+     "load_truncation_object", "rotation", "rotation_object", "strain", "strain_object", "projected", "projected_object",     \
      "projected_node", "min_volume_ratio", "min_volume_ratio_element", "max_volume_ratio",                        \
      "max_volume_ratio_element", "bad_elements", "hourglass", "locking", "added_mass", "added_kinetic", "penetration", \
      "not_judged"}
@@ -86,7 +86,7 @@ static inline modal_quality modal_quality_none(void)
 
 /* ---- the verdict ---- */
 
-/* Sound is what was measured, all of it, and found within the limits. */
+/* "ok": everything that the motion needs was measured and is within the limits. */
 typedef enum modal_verdict { MODAL_NOT_JUDGED, MODAL_SOUND, MODAL_DOUBTFUL, MODAL_WRONG } modal_verdict;
 extern const char *const modal_verdicts[4]; /* in words */
 
@@ -122,7 +122,7 @@ modal_verdict modal_quality_verdict(const modal_quality *row, int *measure);
 /* Adds a frame, at `time` s, to a judgement, which is zeroed at first. row NULL: nothing of it was measured. */
 void modal_quality_judge(modal_quality_judgement *judgement, int64_t frame, double time, const modal_quality *row);
 
-/* What was found of a measure, in words: "residual 0.3 in frame 7 (0.7 s), object 2; the limit is 0.1, ...: try ...". Cut to `bytes`,
+/* What was found of a measure, in words: "force_truncation 0.3 in frame 7 (0.7 s), object 2; the limit is 0.1, ...: try ...". Cut to `bytes`,
  * of which MODAL_QUALITY_TEXT are enough. */
 void modal_quality_text(const modal_quality_judgement *judgement, int measure, char *text, size_t bytes);
 

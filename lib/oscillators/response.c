@@ -69,7 +69,7 @@ static modal_status set_objects(modal_response *r, const modal_scene *scene, mod
         double *pose = r->poses + 12 * (int64_t)i;
         if (modal_scene_motion_of(said ? said->motion : MODAL_SCENE_DEFAULT, &basis->objects[i]) != MODAL_STEP_FIXED)
             MODAL_FAIL(err, MODAL_ERROR_INPUT,
-                       "response: object %d hangs on object %d; say \"motion\": \"fixed\" for its response alone, "
+                       "response: object %d hangs on object %d; say \"pose_motion\": \"fixed\" for its response alone, "
                        "or run a \"sweep\" in time", i,
                        basis->objects[i].parent);
         MODAL_TRY(modal_scene_check_uncoupled(basis, i, err));

@@ -20,7 +20,7 @@ enum {
     MODAL_TLED_ENERGIES
 };
 
-/* Columns of /energy_parts (formats/modal_energy_parts.md), which are parts of the internal one. */
+/* Columns of /energy_parts (formats/snapshots.md), which are parts of the internal one. */
 enum { MODAL_TLED_HOURGLASS, MODAL_TLED_VISCOUS, MODAL_TLED_PARTS };
 
 typedef struct modal_tled_motion modal_tled_motion;

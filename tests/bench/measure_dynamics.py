@@ -85,7 +85,7 @@ def main():
     def still(**more):
         basis, _ = plant("forest", linear=True)
         return basis, {"duration": 1, "fps": 100, "gravity": [0, 0, -2], "damping": {"alpha": 0.6, "beta": 0.002},
-                       "objects": [{"object": i, "motion": "fixed"} for i in range(6440)], **more}
+                       "objects": [{"object": i, "pose_motion": "fixed"} for i in range(6440)], **more}
 
     cases = {kind: (lambda kind=kind: plant(kind)) for kind in PLANTS}
     cases.update({"1,000 shapes of 96 nodes, r = 20": lambda: crowd("crowd20", 1000, (5, 3, 3), 20, 5),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shares of a sequence against one run: processor seconds of `modaldeform --share I/N`, one share after the other, and of one run of the same
+"""Shares of a sequence against one run: processor seconds of `modaldeform --shard I/N`, one share after the other, and of one run of the same
 sequence, in turns, so that a machine that others use is the same to both.
 usage: measure_shares.py BIN [RUNS [VERTICES FRAMES SHARES]]   (100,000, 1,000, 8; in TMPDIR, twice 2.4 GB)"""
 import os
@@ -42,7 +42,7 @@ with tempfile.TemporaryDirectory() as folder:
         ratios = []
         for _ in range(runs):
             one = row(f"{threads} one run", [spend("one", threads)])
-            parts = row(f"{threads} {shares} shares", [spend("shared", threads, "--share", f"{i}/{shares}") for i in range(shares)])
+            parts = row(f"{threads} {shares} shares", [spend("shared", threads, "--shard", f"{i}/{shares}") for i in range(shares)])
             ratios.append(parts / one)
             shutil.rmtree("one")
             shutil.rmtree("shared")

@@ -100,7 +100,7 @@ static void make(void **state)
     both("swapped", own, path);
     copy_to("trajectory", "cut", path, 2);
     damaged("trajectory", "huge", path, (damage_case){HUGE_CHUNKED, "/q", 0, 0, NULL, NULL, 0});
-    damaged("trajectory", "virtual", path, (damage_case){VIRTUAL, "/frames", 0, 0, NULL, NULL, 0});
+    damaged("trajectory", "virtual", path, (damage_case){VIRTUAL, "/poses", 0, 0, NULL, NULL, 0});
     damaged("trajectory", "no-times", path,
             (damage_case){DELETE_LINK, "/times", 0, 0, NULL, NULL, 0});
     damaged("trajectory", "link", path,

@@ -65,7 +65,7 @@ def check_scenes():
         assert abs(displacements("b.h5", scaled, 6)[0].max() - 0.035) < 1e-8, name
         assert np.abs(scaled - factor * plain).max() < 1e-9 * np.abs(scaled).max(), name
     for more, why in (({"model": "stvk"}, "stvk"), ({"wind": {"velocity": [1, 0, 0]}}, "wind"),
-                      ({"objects": [{"object": 0, "motion": {"spin": {"axis": [0, 0, 1], "rate": 1}}}]}, "moves as a whole")):
+                      ({"objects": [{"object": 0, "pose_motion": {"spin": {"axis": [0, 0, 1], "rate": 1}}}]}, "moves as a whole")):
         scene(gravity=[0, 0, -9.81], **more)
         refused("--amplitude: is for linear motion: scene.json: ", "b.h5", "no.h5", "--scene", "scene.json", "--amplitude", "5%")
         assert why in run("modalsim", "b.h5", "no.h5", "--scene", "scene.json", "--amplitude", "5%", code=2).stderr
@@ -87,7 +87,7 @@ def main():
     for load in loads:
         run("modalsim", "b.h5", "q.h5", *TIMES, *load, "-f")
         got = run("modalsim", "b.h5", "a.h5", *TIMES, *load, "--amplitude", "3.5%", "-f", "--report", "r.json")
-        assert all("the motion is doubtful: load_left_out" in line for line in got.stderr.splitlines() if "warning" in line), got
+        assert all("the motion is suspect: load_truncation" in line for line in got.stderr.splitlines() if "warning" in line), got
         plain, _ = read("q.h5")
         scaled, arguments = read("a.h5")
         factor = float(re.fullmatch(r"modalsim .* --amplitude 3.5%.* # all loads times (\S+)", arguments)[1])
@@ -140,7 +140,7 @@ def main():
     strain = np.abs(np.linalg.eigvalsh((h + h.transpose(0, 2, 1)) / 2)).max()
     for q, warned in ((0.04 / strain, False), (0.07 / strain, True)):
         got = run("modalsim", "b.h5", "a.h5", *TIMES[:4], "--initial", f"{axial}={q!r}", "-f")
-        found = re.search(r"warning: the motion is doubtful: strain (\S+) in frame (\d+)", got.stderr)
+        found = re.search(r"warning: the motion is suspect: strain (\S+) in frame (\d+)", got.stderr)
         assert (found is not None) == warned, (q, got)
     assert 0.05 < float(found[1]) < 0.0701, found
 

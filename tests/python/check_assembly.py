@@ -191,7 +191,7 @@ def check_attacks():
     with h5py.File("bad.h5", "r+") as file:
         file["shapes/0002"].attrs["file"] = "sub/within.h5"
         file["shapes/0002"].attrs["name"] = "my twig"
-    assert run("modalinfo", "--check", "bad.h5").stdout == "bad.h5: a sound basis\n"
+    assert run("modalinfo", "--check", "bad.h5").stdout == "bad.h5: valid basis\n"
     assert json.loads(run("modalinfo", "--json", "bad.h5").stdout)["shapes"][2]["name"] == "my twig"
     # a folder that the user names ends where it ends, too
     damage_with = run("modalsim", "linked.h5", "never.h5", "--duration", "1", "--fps", "9", "--parts", "folder", code=3)

@@ -21,11 +21,11 @@ def bases():
 def middle(f):
     """Centres [frames, objects, 3] of cubes whose frames are at a corner."""
     corner = np.array([SIDE / 2] * 3)
-    return f["frames"][..., :3] @ corner + f["frames"][..., 3]
+    return f["poses"][..., :3] @ corner + f["poses"][..., 3]
 
 
 def bodies(places, speeds, **more):
-    return [{"object": i, "motion": "free", "velocity": list(map(float, v)), "frame": {"position": list(map(float, np.array(x) - SIDE / 2))},
+    return [{"object": i, "pose_motion": "free", "velocity": list(map(float, v)), "pose": {"position": list(map(float, np.array(x) - SIDE / 2))},
              **{key: value[i] for key, value in more.items()}} for i, (x, v) in enumerate(zip(places, speeds))]
 
 
@@ -119,12 +119,12 @@ def charges():
 
 
 def refused():
-    one = [{"object": 0, "motion": "fixed"}]
+    one = [{"object": 0, "pose_motion": "fixed"}]
     base = {"duration": 1, "fps": 1}
     for objects, more, message in (
             (one, {"attraction": {"strength": 1}}, "attraction: no object is free"),
-            ([{"object": 0, "motion": "free", "charge": 1}], {}, "charge: the scene has no \"attraction\""),
-            ([{"object": 0, "motion": "fixed", "charge": 1}, {"object": 1, "motion": "free"}], {"attraction": {"strength": 1}},
+            ([{"object": 0, "pose_motion": "free", "charge": 1}], {}, "charge: the scene has no \"attraction\""),
+            ([{"object": 0, "pose_motion": "fixed", "charge": 1}, {"object": 1, "pose_motion": "free"}], {"attraction": {"strength": 1}},
              "charge: the object is not free"),
             (one, {"attraction": {}}, "/attraction"), (one, {"attraction": {"strength": 1, "softening": -1}}, "/attraction/softening")):
         said = simulate("cubes2.h5", {**base, "objects": objects, **more}, code=3)
@@ -142,7 +142,7 @@ def steps():
     small(np.abs(x[-1, 1] - x[-1, 0] - want).max() / 0.8, 0.05, "a close orbit by chosen steps")
     small(np.abs(x[-1].sum(0) - x[0].sum(0)).max() / 0.8, 1e-6, "its middle")
     again = simulate("cubes2.h5", close, "-j", 2, name="again")
-    assert all(np.array_equal(f[key], again[key]) for key in ("q", "frames", "energy"))
+    assert all(np.array_equal(f[key], again[key]) for key in ("q", "poses", "energy"))
 
 
 def check():

@@ -68,7 +68,7 @@ def check_kept():
     write_brick()
     pathlib.Path("spin.json").write_text(json.dumps(
         {"duration": 0.2, "fps": 50, "step": 0.001, "gravity": [0, 0, -9.81],
-         "objects": [{"object": 0, "motion": {"spin": {"axis": [0, 1, 0.3], "rate": 20}}}]}), encoding="utf-8")
+         "objects": [{"object": 0, "pose_motion": {"spin": {"axis": [0, 1, 0.3], "rate": 20}}}]}), encoding="utf-8")
     for surface in ([], ["--surface", "sheet.obj"]):
         for kept in ("float32", "float64", "none"):
             run("modalpack", "brick.msh", f"{kept}.h5", "--young", "1e6", "--poisson", "0.3", "--density", "1000", "-f",
@@ -98,7 +98,7 @@ def check_kept():
         # without them: refused by name, with nothing left
         run("modalsim", "none.h5", "o.h5", "--scene", "spin.json", code=3, says="--volume-modes")
         with h5py.File("float32.h5.t") as old, h5py.File("none.h5.t", "w") as new, h5py.File("none.h5") as basis:
-            for key in ("times", "q", "mode_offsets", "frames"):
+            for key in ("times", "q", "mode_offsets", "poses"):
                 new[key] = old[key][:]
             new.attrs.update(modal_format="trajectory", modal_format_version="1.0", basis_path="none.h5",
                              basis_hash=basis.attrs["content_hash"])

@@ -133,7 +133,7 @@ def pose_motion(path, seed):
     """Random poses, in place."""
     with h5py.File(path, "r+") as f:
         n = len(f["times"])
-        f["frames"] = np.stack([np.column_stack([rotation(seed + i), [0.01 * i, 0.2, -0.1 * seed]]) for i in range(n)])[:, None]
+        f["poses"] = np.stack([np.column_stack([rotation(seed + i), [0.01 * i, 0.2, -0.1 * seed]]) for i in range(n)])[:, None]
 
 
 def world(path, basis):
@@ -142,9 +142,9 @@ def world(path, basis):
         shape = b["shapes/0000"]
         u = np.einsum("fk,knc->fnc", t["q"][:], node_modes(shape).astype(float))
         x = shape["volume/nodes"][:] + u
-        if "frames" not in t:
+        if "poses" not in t:
             return x
-        pose = t["frames"][:][:, 0]
+        pose = t["poses"][:][:, 0]
         return np.einsum("fij,fnj->fni", pose[:, :, :3], x) + pose[:, None, :, 3]
 
 

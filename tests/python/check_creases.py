@@ -63,7 +63,7 @@ def check_creases(trajectory, degrees, frames, numbers=None):
         return wedge_normals(triangles, wedges, x) if numbers is None else normals_of_numbers(triangles, numbers, x)
 
     run("modaldeform", trajectory, "o", "-f", "--format", "glb,obj", "--crease", degrees)
-    must("a sound output" in run("modalinfo", "o", "--check").stdout, "modalinfo")
+    must("valid output" in run("modalinfo", "o", "--check").stdout, "modalinfo")
     read = lambda i, keyword: np.array([line.split()[1:] for line in open(f"o/obj/{i:06}.obj") if line.startswith(keyword + " ")])
     rest = read(0, "v").astype(float)
     faces = np.array([[w.split("/") for w in line] for line in read(0, "f").tolist()])

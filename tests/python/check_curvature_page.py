@@ -41,7 +41,7 @@ def make_inputs():
         frames[:, 0, 0, 0] = frames[:, 0, 1, 1] = np.cos(angle)
         frames[:, 0, 1, 0], frames[:, 0, 0, 1] = np.sin(angle), -np.sin(angle)
         frames[:, 0, 2, 2], frames[:, 0, 0, 3] = 1, 3
-        f["frames"] = frames
+        f["poses"] = frames
     return user
 
 

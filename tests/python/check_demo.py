@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ./run demo runs: every motion is called sound, and the page has every part with its commands, and names no file that is absent.
+"""What ./run demo runs: every motion is called ok, and the page has every part with its commands, and names no file that is absent.
 usage: check_demo.py BIN_FOLDER REPOSITORY"""
 import html
 import os
@@ -24,5 +24,5 @@ with tempfile.TemporaryDirectory() as folder:
     for tool in ("modalmesh", "modalpack", "modalsim", "modaldeform", "modaltled", "modalcurv", "modalrender", "modaltex build", "modaltex paint"):
         must(tool in commands, tool, commands)
     must(("modalview " in commands) == os.path.exists(f"{binaries}/modalview"), "pages", commands)
-    must(page.count("the motion is sound") >= 6 and not re.search("the motion is (doubtful|wrong|not judged)", page), "verdicts", page)
+    must(page.count("the motion is ok") >= 6 and not re.search("the motion is (suspect|invalid|not judged)", page), "verdicts", page)
 print(f"demo: {len(named)} files")

@@ -80,7 +80,7 @@ def check_coordinates():
     check_deform([], "frame 3, object 1: reduced coordinate 0 = 1e+300 does not fit float32")
     check_deform(["--format", "glb"], "does not fit float32")
     check_view("frame 3, object 1: reduced coordinate 0 does not fit float32")
-    edited("traj", trajectory={"q": put(3, at, 3.4e38), "frames": put(3, 1, slice(None), 3, -3.4e38)})
+    edited("traj", trajectory={"q": put(3, at, 3.4e38), "poses": put(3, 1, slice(None), 3, -3.4e38)})
     for form in ("vtkhdf", "pc2", "mdd", "ply", "vtp", "obj"):
         check_deform(["--format", form, "--normals", "none"], "frame 3, object 1, vertex ")
     check_deform(["--frames", "1::2"], "frame 3, object 1, vertex ")
@@ -89,7 +89,7 @@ def check_coordinates():
     check_deform(["--fields", "displacement,speed", "--normals", "none"], "frame ")
     check_deform(["--resume", "--order", "stored"], "frame 3, object 1, vertex ")
     check_view("frame 3, object 1, vertex ")
-    edited("traj", trajectory={"frames": put(3, 1, 0, 3, 1e39)})
+    edited("traj", trajectory={"poses": put(3, 1, 0, 3, 1e39)})
     check_deform([], "frame 3, object 1: entry 3 of its rigid frame = 1e+39 does not fit float32")
     check_deform(["--format", "glb"], "glb: object 1, frame 3: translation does not fit float32, inf")
     check_view("frame 3, object 1: entry 3 of its rigid frame")

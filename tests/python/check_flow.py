@@ -230,7 +230,7 @@ def check_broken():
     change("time", lambda f: f["flow"].attrs.modify("time", np.float64(np.nan)))
     change("added", lambda f: f["flow"].attrs.modify("added", np.float64(-1)))
     change("neighbours", lambda f: [f["samples"].__delitem__(name) for name in ("area", "neighbours")])
-    for name, value in (("size", 1e-9), ("size", 1e300), ("origin", -1e9)):  # a sound octree, but around another place
+    for name, value in (("size", 1e-9), ("size", 1e300), ("origin", -1e9)):  # valid octree, but around another place
         shutil.copy("tex.h5", "bad.h5")
         with h5py.File("bad.h5", "r+") as f:
             if name == "size":

@@ -55,7 +55,7 @@ class Wanted:
         k, before, after, times = self.velocity_frames
         with tempfile.TemporaryDirectory() as folder:
             parts = []
-            for kind in ("frames", "q"):
+            for kind in ("poses", "q"):
                 path = os.path.join(folder, kind)
                 shutil.copy(trajectory, path)
                 with h5py.File(path, "r+") as t:
@@ -64,7 +64,7 @@ class Wanted:
                         span = (times[after] - times[before]).reshape(-1, *[1] * (values.ndim - 1))
                         values[k] = (values[after] - values[before]) / span
                         t[kind][...] = values
-                        parts.append(base.expected(path, basis, list(k), order)[0 if kind == "frames" else 1])
+                        parts.append(base.expected(path, basis, list(k), order)[0 if kind == "poses" else 1])
         self.arrays["speed"] = np.linalg.norm(sum(parts), axis=2)
 
     def compare(self, what, name, values):
@@ -151,7 +151,7 @@ def glb():
     """Without a deformer; the stored order; one frame; nothing that moves; times that float32 has not."""
     wanted = Wanted("long.h5", "basis.h5", range(5, 60, 7), "stored")
     base.run("long.h5", "a", "--format", "glb", "--order", "stored", "--frames", "5:60:7")
-    must(check_manifest("a", ["glb"])["back_end"] == "none", "glb: back end")
+    must(check_manifest("a", ["glb"])["backend"] == "none", "glb: back end")
     check_glb("a/sequence.glb", wanted, "stored")
     base.run("still.h5", "a", "--format", "glb", "--force")
     wanted = Wanted("still.h5", "basis.h5", range(7))
@@ -404,7 +404,7 @@ class WantedVolume(Wanted):
                 solid = b[f"shapes/{shape:04d}/volume"]
                 nodes, phi = solid["nodes"][:], node_modes(b[f"shapes/{shape:04d}"])
                 u = np.einsum("fk,kni->fni", q[list(frames), offsets[i]:offsets[i + 1]], phi)
-                placed = t["frames"][:][list(frames), i]
+                placed = t["poses"][:][list(frames), i]
                 turn = placed[:, None, :, :3]
                 points.append((turn @ (nodes + u)[..., None])[..., 0] + placed[:, None, :, 3])
                 moves.append((turn @ u[..., None])[..., 0])

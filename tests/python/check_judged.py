@@ -25,7 +25,7 @@ from stvk_solid import write_bar, write_inp
 
 YOUNG, POISSON, DENSITY = 1e6, 0.3, 1000.0
 OFF, CLOSE = 0.1, 0.02
-# The parts of those that may be called sound, of the first seed's scenes and of all, and doubted (docs/results/trust.md).
+# The parts of those that may be called ok, of the first seed's scenes and of all, and doubted (docs/results/trust.md).
 MISSED, MISSED_OF_ALL, ALARMS = 0.01, 0.02, 0.1
 FINER, LEAST_STEPS = 32, 200  # of the reference: parts of a step, and steps in the slowest mode's period, at least
 SOLIDS = {"beam": (2, (4, 1, 1), (1, 0.2, 0.2)), "thin": (2, (4, 1, 1), (1, 0.1, 0.15)), "plate": (2, (3, 2, 1), (1, 0.7, 0.12)),
@@ -139,7 +139,7 @@ class Scene:
         scene = {"duration": self.periods * self.period, "fps": 1 / interval, "model": model, "step": step,
                  **({"damping": self.damping} if self.damping else {}), **loads}
         if self.motion == "free":
-            scene["objects"] = [{"object": 0, "motion": "free"}]
+            scene["objects"] = [{"object": 0, "pose_motion": "free"}]
         if tolerance:
             scene["tolerance"] = tolerance
         (self.folder / f"{name}.json").write_text(json.dumps(scene), encoding="utf-8")
@@ -159,8 +159,8 @@ class Scene:
             for i, (first, end) in enumerate(zip(t["mode_offsets"][:-1], t["mode_offsets"][1:])):
                 x = nodes + np.tensordot(t["q"][:, first:end], modes, 1)
                 shapes.append(x)
-                if "frames" in t:
-                    frame = t["frames"][:, i]
+                if "poses" in t:
+                    frame = t["poses"][:, i]
                     x = np.einsum("fij,fnj->fni", frame[:, :, :3], x) + frame[:, None, :, 3]
                 made.append(x)
             return np.stack([np.concatenate(made, axis=1), np.concatenate(shapes, axis=1)])
@@ -169,8 +169,8 @@ class Scene:
         """The verdict of modalinfo --check, and the worst of each measure."""
         got = subprocess.run([self.bin / "modalinfo", "--check", "--json", "few_run.h5"], cwd=self.folder, capture_output=True, text=True)
         said = json.loads(got.stdout)["quality"]
-        assert got.returncode == (said["verdict"] == "wrong") and said["verdict"] != "not measured", (got, said)
-        return said["verdict"], {one["name"]: one["worst"] for one in said["measures"]}
+        assert got.returncode == (said["rating"] == "invalid") and said["rating"] != "not measured", (got, said)
+        return said["rating"], {one["name"]: one["worst"] for one in said["indicators"]}
 
     # ---- the comparison ----
 
@@ -217,16 +217,16 @@ class Scene:
         row = {"n": self.n, "solid": self.solid, "motion": self.motion, "model": self.model, "load": self.load, "columns": self.columns,
                "derivatives": self.derivatives, "way": self.way, "parts": self.parts, "periods": self.periods, "damping": self.damping}
         if not true.size:
-            return {**row, "verdict": "no truth"}
+            return {**row, "rating": "no truth"}
         if few is None:
-            return {**row, "verdict": "exit 5", "error": None}
+            return {**row, "rating": "exit 5", "error": None}
         verdict, measures = self.judge()
         off, all_of_it = self.errors(few, true)
         from_stvk = off
         if self.model == "linear":  # off is what is not even the truth of its own model, close what is close to both
             own = self.errors(few, self.truth("linear", loads, finer, kept))
             off, all_of_it = own[0], max(own[1], all_of_it)
-        return {**row, "verdict": verdict, "error": float(off), "all": float(all_of_it), "from_stvk": float(from_stvk), "true_way": float(self.size_of(true)), "measures": measures}
+        return {**row, "rating": verdict, "error": float(off), "all": float(all_of_it), "from_stvk": float(from_stvk), "true_way": float(self.size_of(true)), "indicators": measures}
 
 
 def one(bin_folder, seed, n, kept, careful):
@@ -235,7 +235,7 @@ def one(bin_folder, seed, n, kept, careful):
         try:
             return {"seed": seed, **scene.compare(kept)}
         except Failed as error:
-            return {"n": n, "verdict": "failed", "why": str(error)}
+            return {"n": n, "rating": "failed", "why": str(error)}
 
 
 def main():
@@ -259,21 +259,21 @@ def main():
     if arguments.table:
         with open(arguments.table, "w", encoding="utf-8") as file:
             file.writelines(json.dumps(row) + "\n" for row in rows)
-    failed = [row for row in rows if row["verdict"] == "failed"]
+    failed = [row for row in rows if row["rating"] == "failed"]
     assert not failed, failed[:3]
-    judged = [row for row in rows if row["verdict"] != "no truth"]
-    known = [row for row in judged if row["verdict"] != "exit 5"]
+    judged = [row for row in rows if row["rating"] != "no truth"]
+    known = [row for row in judged if row["rating"] != "exit 5"]
     off = [row for row in known if not row["error"] <= OFF]
     close = [row for row in known if row["all"] <= CLOSE]
-    missed = [row for row in off if row["verdict"] == "sound"]
-    alarms = [row for row in close if row["verdict"] != "sound"]
+    missed = [row for row in off if row["rating"] == "ok"]
+    alarms = [row for row in close if row["rating"] != "ok"]
     print(f"{len(judged)} scenes, {len(rows) - len(judged)} without a truth; {len(judged) - len(known)} end with exit 5; off by more than "
-          f"{OFF:.0%}: {len(off)}, {len(missed)} of them called sound; within {CLOSE:.0%}: {len(close)}, {len(alarms)} of them doubted")
+          f"{OFF:.0%}: {len(off)}, {len(missed)} of them called ok; within {CLOSE:.0%}: {len(close)}, {len(alarms)} of them doubted")
     for row in missed + alarms:
         print(json.dumps(row))
     first = [[row for row in some if row["seed"] == arguments.seed] for some in (missed, off)]
-    assert len(first[0]) <= MISSED * len(first[1]), "off, and called sound"
-    assert len(missed) <= MISSED_OF_ALL * len(off), "off, and called sound, of all seeds"
+    assert len(first[0]) <= MISSED * len(first[1]), "off, and called ok"
+    assert len(missed) <= MISSED_OF_ALL * len(off), "off, and called ok, of all seeds"
     assert len(alarms) <= ALARMS * len(close), "doubted, and close"
     assert len(off) > 0 and len(close) > 0, "nothing was compared"
 

@@ -162,7 +162,7 @@ class Scene:
         return {"beta": self.ratio * self.period / np.pi} if self.motion == "attached" else {"ratio": self.ratio}
 
     def scene(self, forces):
-        objects = [{"object": 0, "motion": "free"}] if self.motion == "free" else []
+        objects = [{"object": 0, "pose_motion": "free"}] if self.motion == "free" else []
         return {"duration": self.n_frames / self.fps, "fps": self.fps, "model": "linear", "damping": self.damping(), "forces": forces,
                 **({"objects": objects} if objects else {})}
 
@@ -266,8 +266,8 @@ class Scene:
             rest = [x, x + [self.mesh.length, 0, 0]]
             for i, (first, end) in enumerate(zip(t["mode_offsets"][:-1], t["mode_offsets"][1:])):
                 at = x + np.tensordot(t["q"][:, first:end], modes, 1)
-                if "frames" in t:
-                    frame = t["frames"][:, i]
+                if "poses" in t:
+                    frame = t["poses"][:, i]
                     at = np.einsum("fij,fnj->fni", frame[:, :, :3], at) + frame[:, None, :, 3]
                 parts.append((at - rest[i]).reshape(len(at), -1))
             return np.concatenate(parts, axis=1)
@@ -290,15 +290,15 @@ class Scene:
         return self.row(said, off, off)
 
     def row(self, said, off, all_of_it):
-        assert said["verdict"] != "not judged", said
-        return {"n": self.n, "solid": self.mesh.name, "way": self.way, "modes": self.modes, "ratio": self.ratio, "verdict": said["verdict"],
-                "error": float(off), "all": float(all_of_it), "measures": {one["name"]: one["worst"] for one in said["measures"]}}
+        assert said["rating"] != "not judged", said
+        return {"n": self.n, "solid": self.mesh.name, "way": self.way, "modes": self.modes, "ratio": self.ratio, "rating": said["rating"],
+                "error": float(off), "all": float(all_of_it), "indicators": {one["name"]: one["worst"] for one in said["indicators"]}}
 
 
 def table_of(rows):
     off, close = [r for r in rows if not r["error"] <= OFF], [r for r in rows if r["all"] <= CLOSE]
     between = [r for r in rows if r["error"] <= OFF and not r["all"] <= CLOSE]
-    count = lambda of: (len(of), sum(r["verdict"] == "sound" for r in of))
+    count = lambda of: (len(of), sum(r["rating"] == "ok" for r in of))
     return off, close, between, count
 
 
@@ -319,8 +319,8 @@ def main():
             file.writelines(json.dumps(row) + "\n" for row in rows)
     off, close, between, count = table_of(rows)
     for name, of in (("off by more than 10 %", off), ("between", between), ("within 2 %", close)):
-        print(f"{name}: {count(of)[0]} scenes, {count(of)[1]} called sound")
-    missed, alarms = [r for r in off if r["verdict"] == "sound"], [r for r in close if r["verdict"] != "sound"]
+        print(f"{name}: {count(of)[0]} scenes, {count(of)[1]} called ok")
+    missed, alarms = [r for r in off if r["rating"] == "ok"], [r for r in close if r["rating"] != "ok"]
     assert len(off) > 0 and len(close) > 0, "nothing is judged"
     assert len(missed) <= MISSED * len(off), missed
     assert len(alarms) <= ALARMS * len(close), alarms

@@ -142,7 +142,7 @@ def memory():
     run("traj.h5", "two", "--fields displacement --backend cpu,cpu --memory-limit 96M -j1")
     must(read("two/sequence.vtkhdf") == want, "cpu,cpu: other bytes")
     with open("two/manifest.json", encoding="utf-8") as text:
-        must(json.load(text)["back_end"] == "cpu,cpu", "manifest: back_end")
+        must(json.load(text)["backend"] == "cpu,cpu", "manifest: backend")
 
 
 def archives():

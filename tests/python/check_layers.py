@@ -32,6 +32,7 @@ ROOMS = [
     "lib/tled",
     "formats/meshes",
     "formats/json",
+    "formats/h5/guard",
     "formats/h5",
     "formats/basis",
     "formats/trajectory",
@@ -92,7 +93,7 @@ count = 0
 seen = set()
 for family in ("lib", "kernels", "formats", "tools"):
     for source in sorted((root / family).rglob("*")):
-        if source.suffix not in SUFFIXES:
+        if source.suffix not in SUFFIXES or source.name == "test_guard.c":
             continue
         count += 1
         name = source.relative_to(root).as_posix()

@@ -54,7 +54,7 @@ def whole():
                      "impulses": [{"object": 0, "point": [1, 0, 0], "impulse": [0, 0.1 * strength, 0.03 * strength]}]}
             f = simulate(f"{kind}.h5", scene, "--allow-inversion")
             q, energy = f["q"], f["energy"][:, :2].sum(1)
-            own = quality("run.h5", "residual")
+            own = quality("run.h5", "force_truncation")
             for i in range(1, len(q)):
                 wanted.append(whole_measure(solid, q[i], energy[i]))
                 got.append(own[i])
@@ -101,7 +101,7 @@ def loads():
             wanted = np.sqrt(moves[:, n:].sum(axis=1).max() / moves.sum(axis=1).max())
             for model in ("linear", "stvk"):
                 simulate("few.h5", {"duration": 2, "fps": 20, "model": model, **scene})
-                got = quality("run.h5", "load_left_out")
+                got = quality("run.h5", "load_truncation")
                 assert np.all(got == got[0]), got
             print(f"{n} {more} {what}: all modes {wanted:.4g}, measured {got[0]:.4g}")
             assert more or 0.7 * wanted <= got[0] <= 1.1 * wanted + 1e-3, (wanted, got)
@@ -110,7 +110,7 @@ def loads():
         for n, k in ((6, 3), (10, 4), (16, 5)):
             pack("tiny.msh", "few.h5", n, "--force", "--derivatives", k, fixed=False)
     simulate("all.h5", {"duration": 0.1, "fps": 20, "model": "linear", "gravity": [0, 0, -1]})
-    assert not np.any(quality("run.h5", "load_left_out") > 0)
+    assert not np.any(quality("run.h5", "load_truncation") > 0)
 
 
 def file():
@@ -136,25 +136,25 @@ def file():
     sound("bar.h5"), sound("none.h5")
     scene = {"duration": 0.2, "fps": 10, "model": "stvk", "impulses": [{"object": 0, "point": [1, 0, 0], "impulse": [0, 1, 0]}]}
     simulate("none.h5", scene)
-    assert np.all(np.isnan(quality("run.h5", "residual")))
+    assert np.all(np.isnan(quality("run.h5", "force_truncation")))
     # of a linear motion the linear forces are left out, which columns with derivatives do not balance and natural modes do
     for integrator in ("newmark", "auto"):
         simulate("bar.h5", dict(scene, model="linear", integrator=integrator))
         q, energy = last_frame("run.h5")
         wanted = whole_measure(Full("bar.h5"), 1e-6 * q, 1e-12 * energy) # so small that forces are linear
-        got = quality("run.h5", "residual")[-1]
+        got = quality("run.h5", "force_truncation")[-1]
         print(f"linear, {integrator}: whole {wanted:.4g}, measured {got:.4g}")
         assert 0.5 * wanted <= got <= 1.01 * wanted and got > 0.01, (integrator, wanted, got)
     pack("bar.msh", "natural.h5", 6)
     simulate("natural.h5", dict(scene, model="linear"))
-    small(quality("run.h5", "residual")[1:].max(), 1e-4, "natural modes, linear: residual")
+    small(quality("run.h5", "force_truncation")[1:].max(), 1e-4, "natural modes, linear: residual")
     simulate("bar.h5", scene)
-    alone = quality("run.h5", "residual")
+    alone = quality("run.h5", "force_truncation")
     assert np.all(alone[1:] > 0)
     # other programs hand it on
     place("two", [(0, -1, 0, 0, 0, 0, 0, 0), (0, -1, 0, 5, 0, 0, 0, 0)], "bar.h5")
     simulate("two.h5", scene)
-    assert np.array_equal(quality("run.h5", "residual"), alone, equal_nan=True)
+    assert np.array_equal(quality("run.h5", "force_truncation"), alone, equal_nan=True)
     # what is broken is refused, by the checker and by who needs it
     for what, spoil in (("quadratic[3, 7]", lambda g: g["quadratic"].__setitem__((3, 7), np.nan)),
                         ("must all be there", lambda g: g.__delitem__("cubic")),

@@ -39,7 +39,7 @@ def part_gltf():
     run("modaltex", "look", "o/sequence.glb", "l/other.json", code=2, says="l/leaf.png: exists")
     must(sorted(os.listdir("l")) == ["leaf.png", "look.json"], os.listdir("l"))
     run("modaltex", "look", "o/sequence.glb", "l/look.json", "-f")
-    run("modaltex", "look", "o/sequence.glb", "l/runs.json", "--runs", "-f", code=2, says="--runs: needs an .obj")
+    run("modaltex", "look", "o/sequence.glb", "l/ranges.json", "--ranges", "-f", code=2, says="--ranges: needs an .obj")
     for at in ("o/sequence.glb", "l/look.json"):
         run("modaltex", "pack", at, "packed.h5", "-f")
         sound("packed.h5")

@@ -55,7 +55,7 @@ def expected(trajectory_path, basis_path, frames, order):
     """World positions, displacement, dynamic and rigid normals [F, n, 3], and the triangles."""
     with h5py.File(trajectory_path, "r") as t, h5py.File(basis_path, "r") as b:
         q, offsets = t["q"][:], t["mode_offsets"][:]
-        placed = t["frames"][:] if "frames" in t else np.broadcast_to(
+        placed = t["poses"][:] if "poses" in t else np.broadcast_to(
             b["objects/rest_pose"][:], (len(q), len(b["objects/shape"]), 3, 4))
         parts, triangles, base = [], [], 0
         for i, shape in enumerate(b["objects/shape"][:]):
@@ -144,7 +144,7 @@ def compare_tangents(out, frames, kind):
     with h5py.File("basis_uv.h5", "r") as b, h5py.File("traj.h5", "r") as t, \
             h5py.File(f"{out}/sequence.vtkhdf", "r") as f:
         got, base, n_points = f["VTKHDF/PointData/Tangents"], 0, f["VTKHDF/NumberOfPoints"][0]
-        q, offsets, placed = t["q"][:], t["mode_offsets"][:], t["frames"][:]
+        q, offsets, placed = t["q"][:], t["mode_offsets"][:], t["poses"][:]
         must(got.shape == (len(frames) * n_points, 4), f"{out}: shape of Tangents")
         for i, shape in enumerate(b["objects/shape"][:]):
             s = b[f"shapes/{shape:04d}"]
@@ -177,7 +177,7 @@ def long_trajectory(path, basis, n_frames):
     with h5py.File(path, "w", libver=("v108", "v108")) as f:
         f.attrs.update(modal_format="trajectory", modal_format_version="1.0", basis_path="basis.h5",
                        basis_hash=content_hash)
-        f["times"], f["frames"] = np.arange(n_frames) / 30.0, frames
+        f["times"], f["poses"] = np.arange(n_frames) / 30.0, frames
         f["q"] = random.uniform(-0.02, 0.02, (n_frames, sum(modes)))
         f["mode_offsets"] = np.concatenate([[0], np.cumsum(modes)]).astype("i8")
     keep_velocities(path)
@@ -217,7 +217,7 @@ def results():
             compare_tangents("t", frames, kind)
             shutil.rmtree("t")
         with open("a/manifest.json", encoding="utf-8") as text:
-            must(json.load(text)["back_end"] == back_end, "manifest: back_end")
+            must(json.load(text)["backend"] == back_end, "manifest: backend")
         for out in "abcde":
             shutil.rmtree(out)
 

@@ -71,16 +71,16 @@ with tempfile.TemporaryDirectory() as folder:
     assert "no (rest frames)" in run("still.h5")
 
     for name, kind in (("basis.h5", "basis"), ("traj.h5", "trajectory"), ("still.h5", "trajectory")):
-        verdict = f"a {kind} that is not judged" if name == "still.h5" else f"a sound {kind}"
+        verdict = f"valid {kind}" + {"basis.h5": "", "traj.h5": ", rating ok", "still.h5": ", rating not judged"}[name]
         assert run("--check", name).splitlines()[-1] == f"{name}: {verdict}", run("--check", name)
-        assert json.loads(run("--check", "--json", name))["sound"] is True
+        assert json.loads(run("--check", "--json", name))["valid"] is True
 
     info = json.loads(run("--json", "sequence.vtkhdf"))
     assert info["type"] == "sequence" and info["points"] == 3 and info["triangles"] == 1, info
     assert info["frames"] == 2 and info["frames_per_second"] == 2 and info["duration"] == 0.5
     assert info["arrays"] == ["Points", "displacement"] and len(info["provenance"]) == 1
     assert "Points, displacement" in run("sequence.vtkhdf")
-    assert run("--check", "sequence.vtkhdf") == "sequence.vtkhdf: a sound sequence\n"
+    assert run("--check", "sequence.vtkhdf") == "sequence.vtkhdf: valid sequence\n"
     with h5py.File("sequence.vtkhdf", "r+") as file:
         file["VTKHDF/Points"][4, 2] = np.nan
     assert "/VTKHDF/Points" in run("--check", "sequence.vtkhdf", code=1)
@@ -122,7 +122,7 @@ with tempfile.TemporaryDirectory() as folder:
     os.rename("basis.h5", "moved.h5")
     info = json.loads(run("--json", "traj.h5"))
     assert not info["basis"]["found"] and "No such file" in info["basis"]["problem"]
-    assert run("--check", "traj.h5") == "traj.h5: a sound trajectory\n"
+    assert run("--check", "traj.h5") == "traj.h5: valid trajectory, rating ok\n"
 
     # wrong: every fault is listed, exit 1; without --check the first one, exit 3
     with h5py.File("moved.h5", "r+") as file:

@@ -112,14 +112,14 @@ for frames, total in (("::", count), ("1::2", 5)):
     run("t.h5", "whole", "-f", "--look", "look.json", *SIZE, "--camera", "walk", "-q", "--frames", frames)
     union = []
     for i in range(3):
-        run("t.h5", f"share{i}", "-f", "--look", "look.json", *SIZE, "--camera", "walk", "-q", "--frames", frames, "--share", f"{i}/3")
+        run("t.h5", f"share{i}", "-f", "--look", "look.json", *SIZE, "--camera", "walk", "-q", "--frames", frames, "--shard", f"{i}/3")
         run("--check", f"share{i}", tool="modalinfo")
         mine = sorted(os.listdir(f"share{i}/png"))
         union += mine
         check(filecmp.cmpfiles("whole/png", f"share{i}/png", mine, shallow=False)[0] == mine, "share", i, frames)
     check(union == [f"{i:06}.png" for i in range(total)], "shares", union)
 os.environ["SLURM_ARRAY_TASK_ID"] = "1"  # of the last frames; the share of an array
-run("t.h5", "array", "--look", "look.json", *SIZE, "--camera", "walk", "-q", "--frames", "1::2", "--share", "auto/3")
+run("t.h5", "array", "--look", "look.json", *SIZE, "--camera", "walk", "-q", "--frames", "1::2", "--shard", "auto/3")
 del os.environ["SLURM_ARRAY_TASK_ID"]
 check(filecmp.cmpfiles("share1/png", "array/png", os.listdir("share1/png"), shallow=False)[0] == os.listdir("array/png"), "share auto/3")
 
@@ -241,11 +241,11 @@ BAD = [
     (["--normals", "none"], 2, "--normals: none of rigid, dynamic, none"),
     (["--frames", "20"], 2, "--frames"),
     (["--memory-limit", "10K"], 4, "--memory-limit"),
-    (["--share", "3/3"], 2, "--share: shares of 3 are 0 to 2, 3/3"),
-    (["--share", "0/0"], 2, "--share: not I/N, auto or auto/N"),
-    (["--share", "1"], 2, "--share: not I/N"),
-    (["--share", "auto"], 2, "--share auto: no launcher has set"),
-    (["--share", "0/50"], 2, "--share: there are only 11 frames, 0/50"),
+    (["--shard", "3/3"], 2, "--shard: shards of 3 are 0 to 2, 3/3"),
+    (["--shard", "0/0"], 2, "--shard: not I/N, auto or auto/N"),
+    (["--shard", "1"], 2, "--shard: not I/N"),
+    (["--shard", "auto"], 2, "--shard auto: no launcher has set"),
+    (["--shard", "0/50"], 2, "--shard: there are only 11 frames, 0/50"),
     (["--pick", "1,2"], 2, "--pick: goes to standard output"),
     (["--pick", "1"], 2, "--pick: not X,Y"),
     (["--pick", "1,2,3,4"], 2, "--pick: not X,Y"),
@@ -265,7 +265,7 @@ run("t.h5", "-", code=2, error="--format: png needs a folder")
 run("t.h5", "-", "--pick", "1,2,99", code=2, error="--pick: the trajectory has frames 0 to 10, 99")
 run("t.h5", "-", "--pick", "1,2", "--frames", 0, code=2, error="--pick: draws no pictures, --frames")
 run("t.h5", "-", "--pick", "1,2", "--bits", 16, code=2, error="--pick: draws no pictures, --bits")
-run("t.h5", "-", "--format", "rgb", "--share", "0/2", code=2, error="--share: needs a folder")
+run("t.h5", "-", "--format", "rgb", "--shard", "0/2", code=2, error="--shard: needs a folder")
 run("t.h5", "-", "--format", "y4m", "--buffers", "depth", code=2, error="--buffers: need a folder")
 for words in (["--format", "y4m"], ["--pick", "1,2"]):
     run("t.h5", "-", *words, "--report", "-", code=2, error="--report: standard output already takes another output, -")

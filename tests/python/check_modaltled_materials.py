@@ -358,7 +358,7 @@ def check_steady():
         physical.append(np.where(off)[0][-1] / 100 / json.load(open("r.json"))["step_s"])  # at least so many
     print("  steps until steady: %d and %d (float32); own masses, dampings of 25, 35, 45 1/s: %s" %
           (steps["float64"], steps["float32"], ", ".join("%d" % n for n in physical)))
-    on_processor = json.load(open("r.json"))["back_end"] in ("cpu", "ref")  # a GPU looks for the end less often
+    on_processor = json.load(open("r.json"))["backend"] in ("cpu", "ref")  # a GPU looks for the end less often
     check(steps["float64"] <= min(physical) / (3 if on_processor else 2), steps, physical)
     move("g.msh", {**loads, "until": "steady", "duration": 20}, {"mu": 2 * MU, "bulk": 2 * BULK,
          "prony": {"isochoric": [[0.5, 1]], "volumetric": [[0.3, 1], [0.2, 9]]}}, *rest, "float64")
@@ -410,7 +410,7 @@ def check_bad():
     for body, word in bodies:
         err = move("c.msh", {**scene, "contacts": [body]}, {}, code=3)
         check(word in err, body, err)
-    err = move("t.msh", {**scene, "nodal_pressure": True, "model": "stvk"}, {}, code=3)
+    err = move("t.msh", {**scene, "nodal_pressure": True, "law": "stvk"}, {}, code=3)
     check("element 1" in err and "stvk" in err, err)
     err = move("t.msh", {**scene, "nodal_pressure": True, "mean_patches": True}, {}, code=3)
     check("nodal_pressure and mean_patches are both true" in err, err)

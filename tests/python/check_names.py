@@ -51,7 +51,7 @@ def deform():
     refused("modaldeform", "t.h5", "z.glb", "--format", "vtkhdf", error="--format: OUT is a .glb, vtkhdf")
     refused("modaldeform", "t.h5", "z.ply", error="z.ply: .ply is a file a frame: OUT must be a folder, with --format ply")
     refused("modaldeform", "t.h5", "absent/z.glb", code=4, error="absent/z.glb: cannot write")
-    for option in (["--resume"], ["--share", "0/2"], ["--join"]):
+    for option in (["--resume"], ["--shard", "0/2"], ["--join"]):
         refused("modaldeform", "t.h5", "z.vtkhdf", *option, error=f"{option[0]}: needs a folder, OUT is z.vtkhdf")
     run("t.h5", "slow", "--format", "vtkhdf,glb", "--slow-motion", "auto", tool="modaldeform")
     refused("modaldeform", "t.h5", "z", "--format", "vtkhdf,pc2", "--slow-motion", "auto", error="--slow-motion: only with --format glb and mdd, vtkhdf")
@@ -79,7 +79,7 @@ def pictures():
     refused("modalrender", "t.h5", "f.mp4", "--size", "65x48", error="both sides must be even, 65x48")
     refused("modalrender", "t.h5", "f.mp4", code=4, error="ffmpeg: not found on PATH (its package is ffmpeg)", env={**os.environ, "PATH": "/absent"})
     refused("modalrender", "b.h5", "f.y4m", "--turntable", error="--turntable: one frame does not turn, b.h5")
-    for option in (["--resume"], ["--share", "0/2"]):
+    for option in (["--resume"], ["--shard", "0/2"]):
         refused("modalrender", "t.h5", "f.y4m", *option, error=f"{option[0]}: needs a folder, OUT is f.y4m")
     # a camera that turns: its first frame is one of a camera that stands, and half a turn later it sees the other side
     run("t.h5", "turned", "--turntable", "--shadow", "none", *size)

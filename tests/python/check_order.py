@@ -40,11 +40,11 @@ def bases():
 
 WAY = [[0.0517, 0, 0, 0, 0, 0, 0], [0.2, 0.02, 0.03, 0, 0, 0.1, 0.05], [0.3133, 0, 0.01, 0.02, 0.1, 0, 0.1]]
 HOW = {"linear": ("bar.h5", []), "fixed": ("bar.h5", []), "attached": ("pair.h5", []),
-       "free": ("loose.h5", [{"object": 0, "motion": "free", "angular_velocity": [0.2, 0.4, 1]}]),
-       "free, with one that hangs on it": ("flying.h5", [{"object": 0, "motion": "free"}]),
-       "on a way": ("bar.h5", [{"object": 0, "motion": {"keys": WAY}}]),
-       "on a shaft": ("bar.h5", [{"object": 0, "motion": {"spin": {"axis": [0, 0, 1], "rate": 2}}}]),
-       "on a way, with one that hangs on it": ("pair.h5", [{"object": 0, "motion": {"keys": WAY}}])}
+       "free": ("loose.h5", [{"object": 0, "pose_motion": "free", "angular_velocity": [0.2, 0.4, 1]}]),
+       "free, with one that hangs on it": ("flying.h5", [{"object": 0, "pose_motion": "free"}]),
+       "on a way": ("bar.h5", [{"object": 0, "pose_motion": {"keys": WAY}}]),
+       "on a shaft": ("bar.h5", [{"object": 0, "pose_motion": {"spin": {"axis": [0, 0, 1], "rate": 2}}}]),
+       "on a way, with one that hangs on it": ("pair.h5", [{"object": 0, "pose_motion": {"keys": WAY}}])}
 
 
 def loads():
@@ -63,7 +63,7 @@ def loads():
 def ends(basis, scene, h, **more):
     """q and frames at the end, and the size of the motion."""
     f = simulate(basis, dict(scene, step=h, **more))
-    numbers = [np.hstack([f["q"][i], f["frames"][i].ravel() if "frames" in f else []]) for i in (0, -1)]
+    numbers = [np.hstack([f["q"][i], f["poses"][i].ravel() if "poses" in f else []]) for i in (0, -1)]
     return numbers[1], max(np.abs(numbers[1] - numbers[0]).max(), np.abs(numbers[1][:4]).max())
 
 

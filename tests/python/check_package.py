@@ -140,7 +140,7 @@ def check(tools, source, samples):
     assert Basis("bar.h5").content_hash == one.content_hash
     scene = Scene(duration=0.1, fps=50, gravity=np.array([0, 0, -9.81]), damping={"ratio": 0.02})
     scene.force(0, [0, 0, np.float64(0.1)], point=[0.3, 0, 0], curve={"keys": [[0, 0], [0.05, 1], [0.1, 0]]})
-    scene.impulse(1, [0, 1e-4, 0], vertex=15, time=0.02).object(1, motion="fixed")
+    scene.impulse(1, [0, 1e-4, 0], vertex=15, time=0.02).object(1, pose_motion="fixed")
     report = run("modalsim", "pair.h5", "pair_traj.h5", scene=scene.write("s.json"))
     assert len(Trajectory("pair_traj.h5")) == 6 and report["vertices_taken"][0]["object"] == 0
     fails(ValueError, "bad.json: ", Scene(duration=float("nan"), fps=1).write, "bad.json")

@@ -42,7 +42,7 @@ def make_inputs(folder):
     run("modalsim", basis, motion, "--duration", 0.01, "--fps", 2000, "--initial", "0=3e-3", "--initial", "3=2e-3",
         "--quiet")
     with h5py.File(motion, "r+") as f:  # one that was not measured
-        del f["quality"], f.attrs["extensions_used"], f.attrs["quality_columns"]
+        del f["quality"], f.attrs["quality_columns"]
     # the same with a frame that turns and travels
     shutil.copy(motion, moving)
     with h5py.File(moving, "r+") as f:
@@ -53,25 +53,25 @@ def make_inputs(folder):
         T[:, 0, 1, 0], T[:, 0, 0, 1] = np.sin(angle), -np.sin(angle)
         T[:, 0, 2, 2] = 1
         T[:, 0, 0, 3] = np.linspace(0, 0.05, n)
-        f["frames"] = T
-        # frames 0 to 4 sound, 5 to 9 doubtful for two reasons, 10 alone wrong, the rest not judged
+        f["poses"] = T
+        # frames 0 to 4 ok, 5 to 9 suspect for two reasons, 10 alone invalid, the rest not judged
         rows = np.full((n, 4), np.nan)
         rows[:11, 0], rows[:11, 3] = 0.01, 0
         rows[5:11, 0], rows[7, 1], rows[7, 2], rows[10, 0] = 0.3, 0.5, 0, 2.0
-        f.attrs.update(extensions_used="modal_quality", quality_columns="residual least_jacobian least_jacobian_object not_judged")
+        f.attrs.update(quality_columns="force_truncation min_jacobian min_jacobian_object not_judged")
         f["quality"] = rows
     return basis, motion, moving
 
 
 def check_quality(parts, n):
     """What `moving` has, as the page says it."""
-    check([(p["verdict"], p["first"], p["end"]) for p in parts] ==
-          [("sound", 0, 5), ("doubtful", 5, 10), ("wrong", 10, 11), ("not judged", 11, n)], parts)
+    check([(p["rating"], p["first"], p["end"]) for p in parts] ==
+          [("ok", 0, 5), ("suspect", 5, 10), ("invalid", 10, 11), ("not judged", 11, n)], parts)
     check(parts[0]["reason"] == "" and "does not say what was measured" in parts[3]["reason"], parts)
     lines = parts[1]["reason"].split("\n")
-    check(len(lines) == 2 and lines[0].startswith("least_jacobian 0.5 in frame 7 (0.0035 s), object 0; the limit is "), lines)
-    check(lines[1].startswith("residual 0.3 in frame 5 "), lines)
-    check(parts[2]["reason"].startswith("residual 2 in frame 10 (0.005 s); the limit is "), parts)
+    check(len(lines) == 2 and lines[0].startswith("min_jacobian 0.5 in frame 7 (0.0035 s), object 0; the limit is "), lines)
+    check(lines[1].startswith("force_truncation 0.3 in frame 5 "), lines)
+    check(parts[2]["reason"].startswith("force_truncation 2 in frame 10 (0.005 s); the limit is "), parts)
 
 
 def make_pair(basis, motion, folder):
@@ -101,7 +101,7 @@ def expected(basis, motion):
         world, moved = [], []
         for i, rest_pose in enumerate(b["objects/rest_pose"][:]): # all of shape 0
             u = np.einsum("vmk,fm->fvk", U, m["q"][:, i * U.shape[1]:(i + 1) * U.shape[1]])
-            T = m["frames"][:, i] if "frames" in m else np.broadcast_to(rest_pose, (len(u), 3, 4))
+            T = m["poses"][:, i] if "poses" in m else np.broadcast_to(rest_pose, (len(u), 3, 4))
             R = T[:, :, :3]
             world.append(np.einsum("fij,fvj->fvi", R, X + u) + T[:, None, :, 3])
             moved.append(np.einsum("fij,fvj->fvi", R, u))
@@ -160,14 +160,14 @@ def check_data(folder, basis, motion, moving):
                 check((data.planes(n, "<f8") == m["times"][:]).all(), "times")
                 q = data.planes(n * U.shape[1], "<f4").reshape(-1, n).T
                 check((q == m["q"][:].astype("f4")).all(), "q")
-                check(data.header["moving_frames"] == ("frames" in m), "moving_frames")
+                check(data.header["moving_poses"] == ("poses" in m), "moving_poses")
                 if source_file == moving:
                     check_quality(data.header["quality"], n)
                 else:
-                    check([p["verdict"] for p in data.header["quality"]] == ["not judged"], data.header["quality"])
-                if "frames" in m:
+                    check([p["rating"] for p in data.header["quality"]] == ["not judged"], data.header["quality"])
+                if "poses" in m:
                     T = data.planes(12 * n, "<f4").reshape(12, n).T
-                    check((T == m["frames"][:].reshape(n, 12).astype("f4")).all(), "frames")
+                    check((T == m["poses"][:].reshape(n, 12).astype("f4")).all(), "frames")
         check(data.at == len(data.bytes), "bytes left over")
     again = f"{folder}/again.html"
     run("modalview", basis, again, "--quiet", "--title", EVIL)
@@ -337,7 +337,7 @@ def check_bar(browser, page, measured, picture):
     browser.open(page)
     check(not browser.js("document.getElementById('quality').hidden"), "the bar")
     if not measured:
-        check(browser.js("JSON.parse(document.getElementById('header').textContent).quality.map((p) => p.verdict)") == ["not judged"], "the verdict")
+        check(browser.js("JSON.parse(document.getElementById('header').textContent).quality.map((p) => p.rating)") == ["not judged"], "the verdict")
         return
     parts = browser.js("JSON.parse(document.getElementById('header').textContent).quality")
     boxes = browser.js("[...document.getElementById('quality').children].map((e) => [e.getBoundingClientRect(), "
@@ -351,8 +351,8 @@ def check_bar(browser, page, measured, picture):
         browser("Input.dispatchMouseEvent", type="mouseMoved", x=x + width / 2, y=y + height / 2, button="none")
         browser.wait("!document.getElementById('reason').hidden", "the reason")
         said = browser.js("document.getElementById('reason').textContent")
-        check(part["verdict"] in said and part["reason"] in said and str(part["first"]) in said, part, said)
-        if part["verdict"] == "doubtful":
+        check(part["rating"] in said and part["reason"] in said and str(part["first"]) in said, part, said)
+        if part["rating"] == "suspect":
             browser.js("modalview.setPlaying(false)")
             browser.picture(picture)
     browser("Input.dispatchMouseEvent", type="mouseMoved", x=200, y=200, button="none")

@@ -63,7 +63,7 @@ with tempfile.TemporaryDirectory() as folder:
         with h5py.File("traj.h5", "r") as old, h5py.File("copy.h5", "w", libver=libver) as new:
             for name in old.attrs:
                 new.attrs[name] = old.attrs[name]
-            for name in ("times", "mode_offsets", "q", "frames", "quality"):
+            for name in ("times", "mode_offsets", "q", "poses", "quality"):
                 new.create_dataset(name, data=old[name][()], chunks=True, compression="gzip")
         with open("copy.h5", "rb") as file:
             same(libver, file.read())

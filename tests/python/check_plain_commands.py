@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """modalpack, modalsim, modaldeform, modalview and modalrender without options, one after the other: what is assumed is printed, kept and
-repeated; the motion is sound, and is seen in the sequence, in the page and in the pictures.
+repeated; the motion is ok, and is seen in the sequence, in the page and in the pictures.
 usage: check_plain_commands.py BIN SOURCE [DATA]: with DATA also every mesh there that bounds a solid, and all pictures; 77 where DATA is absent."""
 import json
 import os
@@ -79,23 +79,23 @@ def move(*words, assumed):
 def check_motion(assumed):
     times, q, frequency, share, said = move(assumed=assumed)
     phrase = f" (material assumed: {ASSUMED})" if assumed else ""
-    must(0.01 <= share <= 0.1 and f"the motion is sound{phrase}: at worst" in said, said)
+    must(0.01 <= share <= 0.1 and f"the motion is ok{phrase}: at worst" in said, said)
     rate, period = (len(times) - 1) / times[-1], 1 / frequency
     # two seconds or twenty periods, two at least; so many frames that the motion is seen
     wanted = max(min(2, 20 * period), 2 * period)
     must(wanted - 1 / rate * 1.001 < times[-1] <= wanted * (1 + 1e-9), "duration", times[-1], wanted)
     must(rate * period >= 20 * (1 - 1e-9) and len(times) <= 610, "frames", rate, period, len(times))
     must(rate < 1 or abs(rate - round(rate)) < 1e-6 * rate, "no whole number", rate)
-    got = run("modalinfo", "--check", "--require-sound", "traj.h5").stdout
-    must(got.strip().endswith(f"a sound trajectory{phrase}"), got)
+    got = run("modalinfo", "--check", "--require-ok", "traj.h5").stdout
+    must(got.strip().endswith(f"valid trajectory, rating ok{phrase}"), got)
     return len(times), frequency, share
 
 
 def check_sequence(n, share, assumed):
     said = run("modaldeform", "traj.h5", "out").stderr
-    must((f"the motion is sound (material assumed: {ASSUMED})" in said) == assumed and "warning" not in said, said)
+    must((f"the motion is ok (material assumed: {ASSUMED})" in said) == assumed and "warning" not in said, said)
     quality = json.load(open("out/manifest.json"))["quality"]
-    must(quality == "sound" + (f" (material assumed: {ASSUMED})" if assumed else ""), quality)
+    must(quality == "ok" + (f" (material assumed: {ASSUMED})" if assumed else ""), quality)
     x = read_shape("basis.h5")[0]
     with h5py.File("out/sequence.vtkhdf") as f:
         points = f["VTKHDF/Points"][:].reshape(n, -1, 3)
@@ -112,7 +112,7 @@ def check_page(n, frequency, assumed):
     must(header["frames"] == n and 0.15 <= frequency / slow <= 4.1, "too fast or too slow to see", frequency, slow)
     must((f"motion {slow:g}: the " in said and "(--slow-motion 1 " in said) == (slow != 1), said)
     must((f"traj.h5: material assumed: {ASSUMED}" in said) == assumed, said)
-    must(all((part["reason"] == f"material assumed: {ASSUMED}") == assumed and part["verdict"] == "sound" for part in header["quality"]), header["quality"])
+    must(all((part["reason"] == f"material assumed: {ASSUMED}") == assumed and part["rating"] == "ok" for part in header["quality"]), header["quality"])
 
 
 def check_pictures(n, frequency, assumed, every):
@@ -165,7 +165,7 @@ def small_solids():
     must(abs(times[1] - 2e-5) < 1e-15, times)
     times, *_ = move("--duration", 0.002, assumed=True)
     must(0.0019 < times[-1] <= 0.002, times)
-    must("the motion is sound" in said and not os.path.exists("no.h5"), said)
+    must("the motion is ok" in said and not os.path.exists("no.h5"), said)
     # nothing but what is asked for
     run("modalsim", "basis.h5", "still.h5", "--duration", 0.01, "--fps", 1000, "--initial", "0=0", "-f")
     with h5py.File("still.h5") as f:
@@ -206,7 +206,7 @@ def several_objects():
     run("modalplace", "places.csv", "basis.h5", "small.h5", "large.h5", "tile.h5", "-f")
     said = run("modalsim", "basis.h5", "traj.h5", "-f").stderr
     must(re.search(r"plucks the lowest modes of 3 objects, \S+ to \S+ Hz, by 2 % of its size, ", said) and
-         "the motion is sound (material assumed: abs)" in said, said)
+         "the motion is ok (material assumed: abs)" in said, said)
     with h5py.File("traj.h5") as f:
         q, offsets = f["q"][:], f["mode_offsets"][:]
     for i, shape in ((0, 0), (1, 1), (3, 0)):

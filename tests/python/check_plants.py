@@ -66,7 +66,7 @@ with tempfile.TemporaryDirectory() as folder:
     trajectories = []
     for name in (one, two, three):
         with h5py.File(f"{name}/t.h5") as f:
-            trajectories.append((f["q"][:].tobytes(), f["frames"][:]))
+            trajectories.append((f["q"][:].tobytes(), f["poses"][:]))
     assert trajectories[0][0] == trajectories[1][0] != trajectories[2][0]
     moved = np.abs(trajectories[0][1][-1, :, :, 3] - trajectories[0][1][0, :, :, 3]).max()
     assert 1e-3 < moved < 1, moved
@@ -84,7 +84,7 @@ with tempfile.TemporaryDirectory() as folder:
         got = run(tool, *words)
         assert got.returncode == 0, got
     with h5py.File(mixed / "t.h5") as f, h5py.File(mixed / "textures.h5") as g:
-        assert (np.diff(f["mode_offsets"][:]) == 0).sum() == 45 and np.ptp(f["frames"][:, -1, :, 3], axis=0).max() > 1e-5, "leaflets do not follow"
+        assert (np.diff(f["mode_offsets"][:]) == 0).sum() == 45 and np.ptp(f["poses"][:, -1, :, 3], axis=0).max() > 1e-5, "leaflets do not follow"
         leaf = g["classes/0001/level_00"][0]
         assert 0.2 < (leaf[..., 3] > 127).mean() < 0.9 and np.abs(np.linalg.norm(g["classes/0000/level_00"][1][..., :3] / 127.5 - 1, axis=2) - 1).max() < 0.02
 print("plants grow and move")

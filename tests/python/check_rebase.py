@@ -76,7 +76,7 @@ def node_modes(path, shape=0):
 
 def motion(path):
     with h5py.File(path) as f:
-        return {name: f[name][:] for name in ("times", "q", "mode_offsets", "frames", "energy") if name in f}, dict(f.attrs)
+        return {name: f[name][:] for name in ("times", "q", "mode_offsets", "poses", "energy") if name in f}, dict(f.attrs)
 
 
 box("bar.veg", 9, 2, 2)
@@ -139,15 +139,15 @@ with h5py.File("flat.h5") as f, h5py.File("framed.h5", "w") as g:
     frames = np.zeros((n, 3, 3, 4))
     frames[..., :3] = np.eye(3)
     frames[..., 3] = np.arange(n)[:, None, None] * [1.0, 2, 3]
-    g["frames"] = frames
+    g["poses"] = frames
     g["energy"] = np.arange(4.0 * n).reshape(n, 4)
 for name in ("flat.h5", "framed.h5"):
     good("modalsim", "plant2.h5", "out.h5", "--rebase", name, "--force")
     old, _ = motion(name)
     new, _ = motion("out.h5")
     assert new["mode_offsets"].tolist() == [0, 14, 28, 36]
-    assert ("frames" in old) == ("frames" in new) and ("energy" in old) == ("energy" in new)
-    for key in ("frames", "energy"):
+    assert ("poses" in old) == ("poses" in new) and ("energy" in old) == ("energy" in new)
+    for key in ("poses", "energy"):
         assert key not in old or np.array_equal(old[key], new[key])
     with h5py.File("out.h5") as g:
         assert g["rebase_errors"].shape == (3,) and g["rebase_errors"][:].max() < 1e-7

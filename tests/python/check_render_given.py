@@ -50,7 +50,7 @@ run("s/sequence.vtkhdf", "all", *SIZE, *LOOK, "--camera", "free", "-j1")
 for words in (["-j3"], ["-j2", "--memory-limit", "8M"]):
     run("s/sequence.vtkhdf", "again", "-f", *SIZE, *LOOK, "--camera", "free", *words)
     check(all(read_bytes(f"all/png/{i:06}.png") == read_bytes(f"again/png/{i:06}.png") for i in range(11)), words)
-run("s/sequence.vtkhdf", "part", *SIZE, *LOOK, "--camera", "free", "--frames", "1::3", "--share", "1/2", "--resume")
+run("s/sequence.vtkhdf", "part", *SIZE, *LOOK, "--camera", "free", "--frames", "1::3", "--shard", "1/2", "--resume")
 check(read_bytes("part/png/000002.png") == read_bytes("all/png/000007.png") and not os.path.exists("part/png/000000.png"), "a share")
 check(read_bytes("all/png/000000.png") != read_bytes("all/png/000005.png"), "nothing moves")
 rgb = run("s/sequence.vtkhdf", "-", *SIZE, "--format", "rgb").stdout

@@ -41,7 +41,7 @@ def write_glass():
     glass = {f"glass{i}": {"diffuse": c, "specular": [0.9, 0.9, 0.9], "shininess": 80, "opacity": 0.35 + 0.05 * (i % 3), "alpha": "blend", "two_sided": True}
              for i, c in enumerate(COLOURS)}
     write_look("glass.json", materials={**glass, "floor": {"diffuse": [0.6, 0.58, 0.55]}},
-               shapes=[{"shape": 0, "runs": [{"first": 12 * i, "count": 12, "material": f"glass{i}"} for i in range(len(COLOURS))]}],
+               shapes=[{"shape": 0, "ranges": [{"first": 12 * i, "count": 12, "material": f"glass{i}"} for i in range(len(COLOURS))]}],
                lights=[{"direction": [0.7, 0.6, -1]}, {"direction": [-1, 0.4, -0.5], "colour": [0.4, 0.4, 0.5]}],
                cameras=[{"direction": [-0.5, 0.8, -0.5]}], background=[0.75, 0.8, 0.86])
 

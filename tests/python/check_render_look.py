@@ -35,7 +35,7 @@ def look(name, front, lights=(), wrap=None, **more):
     """Only ambient light, and what is given."""
     back = {"diffuse": [0.1, 0.6, 0.3], "two_sided": True}
     text = {"look": 1, "materials": {"front": {"two_sided": True, **front}, "back": back}, "lights": list(lights), "ambient": [1, 1, 1],
-            "shapes": [{"shape": 0, "runs": [{"first": 0, "count": 2, "material": "front"}, {"first": 2, "count": 2, "material": "back"}]}],
+            "shapes": [{"shape": 0, "ranges": [{"first": 0, "count": 2, "material": "front"}, {"first": 2, "count": 2, "material": "back"}]}],
             "cameras": [{"eye": [1, -8, 1], "target": [1, 0, 1], "fov": 0.3}], "background": [0.2, 0.2, 0.7], **more}
     with open(name, "w", encoding="utf-8") as f:
         json.dump(text, f)
@@ -127,7 +127,7 @@ with open("many.json", "w", encoding="utf-8") as f:
     json.dump({"look": 1, "materials": {name: {"two_sided": True, "diffuse": COLOURS[i].tolist(), "opacity": ALPHA[i], "alpha": "blend"}
                                         for i, name in enumerate("ab")},
                "ambient": [1, 1, 1], "cameras": [{"eye": [1, -0.5, 1], "target": [1, 0, 1], "fov": 0.01}], "background": BACK.tolist(),
-               "shapes": [{"shape": 0, "runs": [{"first": 2 * y, "count": 2, "material": "ab"[y % 2]} for y in range(N)]}]}, f)
+               "shapes": [{"shape": 0, "ranges": [{"first": 2 * y, "count": 2, "material": "ab"[y % 2]} for y in range(N)]}]}, f)
 run("many.h5", "o", "-f", "--look", "many.json", "--size", "700x3", "--samples", 8, "--buffers", "colour", "-q", "--report", "r.json")
 check(json.load(open("r.json", encoding="utf-8"))["layer_tiles"] > 3, "rows were done at once")
 want = BACK

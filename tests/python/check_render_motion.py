@@ -102,7 +102,7 @@ SIZED = [*COMMON, "--camera", "walk", "--samples", 4]
 run("t.h5", "m", *SIZED, "--memory-limit", "9M", "-j1")
 same("m", range(len(times)), "small batches")
 for i in range(3):
-    run("t.h5", f"h{i}", *SIZED, "--share", f"{i}/3")
+    run("t.h5", f"h{i}", *SIZED, "--shard", f"{i}/3")
     names = sorted(os.listdir(f"h{i}/motion"))
     check(names == [f"{k:06}.npy" for k in range(11 * i // 3, 11 * (i + 1) // 3)], names)
     same(f"h{i}", range(11 * i // 3, 11 * (i + 1) // 3), "a share")
@@ -112,7 +112,7 @@ for i in range(3):
 for words in (["--memory-limit", "21M"], ["--memory-limit", "60M"], []):
     run("t.h5", "d", "-f", *SIZED, "--backend", "cpu,cpu", *words)
     same("d", range(len(times)), ("two devices", *words))
-run("t.h5", "d", "-f", *SIZED, "--backend", "cpu,cpu,cpu", "--memory-limit", "40M", "--share", "1/3")
+run("t.h5", "d", "-f", *SIZED, "--backend", "cpu,cpu,cpu", "--memory-limit", "40M", "--shard", "1/3")
 same("d", range(11 // 3, 11 * 2 // 3), "three devices, a share")
 run("t.h5", "d", "-f", *SIZED, "--backend", "cpu,cpu", "--frames", "1::3", "--memory-limit", "30M")
 run("t.h5", "d1", *SIZED, "--backend", "cpu", "--frames", "1::3")
@@ -126,7 +126,7 @@ N = 101
 LONG = [*COMMON, "--camera", "walk", "--samples", 4, "--backend", "cpu"]
 run("b.h5", "long.h5", "--duration", END, "--fps", 5000, "--initial", "0=2", "-q", tool="modalsim")
 run("long.h5", "o", "-f", *LONG)
-for share in ([], ["--share", "1/2"]):
+for share in ([], ["--shard", "1/2"]):
     first = N // 2 if share else 0
     process = subprocess.Popen([tools / "modalrender", "long.h5", "r", *map(str, LONG), *share, "--resume", "-j1", "--memory-limit", "9M"])
     for _ in range(20000):

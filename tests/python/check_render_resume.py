@@ -97,7 +97,7 @@ run("b.h5", "u.h5", "--duration", 0.02, "--fps", 5000, "--initial", "1=2", "-q",
 with open("look.json", "w", encoding="utf-8") as f:
     json.dump({"look": 1, "materials": {"a": {}}, "default": "a"}, f)
 for words, error in ((["u.h5"], "another trajectory"), (["t.h5", "--crease", "180"], "another options"), (["t.h5", "--frames", ":9"], "another frames"),
-                     (["t.h5", "--share", "0/2"], "another frames"), (["t.h5", "--look", "look.json"], "another look"),
+                     (["t.h5", "--shard", "0/2"], "another frames"), (["t.h5", "--look", "look.json"], "another look"),
                      (["t.h5", "--backend", "ref"], "another back end")):
     run(words[0], "o", "-q", "--resume", *COMMON, *words[1:], code=3, error=error)
 run("t.h5", "o", "-q", "--resume", *COMMON[:6], code=3, error="another files")
@@ -127,7 +127,7 @@ run("t.h5", "o", "--resume", *COMMON, "-q", code=4, error="o/", preexec_fn=small
 check(not os.path.exists("o"), "left something")
 
 # shares; what has no frames to keep
-run("t.h5", "o", "--resume", *COMMON, "--share", "1/3", "-q")
+run("t.h5", "o", "--resume", *COMMON, "--shard", "1/3", "-q")
 check(all(want[name] == text for name, text in files("o").items()) and len(files("o")) == 3 * 34, "a share")
 for words, error in ((["-", "--format", "rgb"], "--resume: needs a folder"), (["n", "--format", "null"], "--resume: nothing is written"),
                      (["-", "--pick", "1,2"], "--pick: draws no pictures, --resume")):

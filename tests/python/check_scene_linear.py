@@ -126,7 +126,7 @@ def exact():
     spline = CubicSpline(way[:, 0], way[:, 1:], bc_type="clamped")
     pushes = [list(zip(way[:, 0], spline(way[:, 0], 2)[:, a])) for a in range(3)]
     scenes["shaken"] = (lambda o, t: -sum(bar.lift[:, a] * o.lines(t, pushes[a]) for a in range(3)),
-                        {"objects": [{"object": 0, "motion": {"keys": [[*row, 0, 0, 0] for row in way]}}]})
+                        {"objects": [{"object": 0, "pose_motion": {"keys": [[*row, 0, 0, 0] for row in way]}}]})
 
     everything = {"duration": 0.5, "fps": 50}
     for key in ("objects", "forces", "impulses", "gravity"):
@@ -242,7 +242,7 @@ def inertia():
     rate, q = 5.0, np.zeros(12)
     q[0] = 0.05
     frame = lambda t: (np.zeros(3), np.array([rate, 0, 0]), np.zeros(3))
-    spin = {"motion": {"spin": {"axis": [1, 0, 0], "rate": rate}}}
+    spin = {"pose_motion": {"spin": {"axis": [1, 0, 0], "rate": rate}}}
     wanted = bar.follow(frame, 0.3, 0.3, q)
     second_order("Foucault's pendulum", {"damping": {"alpha": 0.3}, "objects": [
         {"object": 0, **spin, "initial": list(q)}]}, wanted, 2e-6)
@@ -251,7 +251,7 @@ def inertia():
     def frame(t):
         c, s = np.cos(rate * t), np.sin(rate * t)
         return g * np.array([s, c, 0]), np.array([0, 0, rate]), np.zeros(3)
-    spin["motion"]["spin"]["axis"] = [0, 0, 1]
+    spin["pose_motion"]["spin"]["axis"] = [0, 0, 1]
     second_order("turning shaft", {"gravity": [0, -g, 0], "objects": [{"object": 0, **spin}]},
                  bar.follow(frame, 0, 0.3, 0 * q), 1e-5)
 
@@ -264,7 +264,7 @@ def inertia():
     keys = [[t, 0, 0, 0, 0, float(swing.sol(t)[0]), 0] for t in np.linspace(0, 0.4, 401)]
     still = {"duration": 0, "fps": 1, "static": True, "gravity": [0, 0, -g]}
     held = simulate("bar.h5", still)["q"][0] @ bar.tip
-    swung = simulate("bar.h5", dict(still, objects=[{"object": 0, "motion": {"keys": keys}}]))["q"][0] @ bar.tip
+    swung = simulate("bar.h5", dict(still, objects=[{"object": 0, "pose_motion": {"keys": keys}}]))["q"][0] @ bar.tip
     print("tip of the pendulum at its release, of the bar that is held:", swung[2], held[2])
     small(abs(swung[2] / held[2] + 0.1), 0.03, "pendulum: tip against beam theory")
 
@@ -272,7 +272,7 @@ def inertia():
         angle, w = swing.sol(t)
         return (g * np.array([-np.sin(angle), 0, np.cos(angle)]), np.array([0, w, 0]),
                 np.array([0, fall(t, [angle, w])[1], 0]))
-    second_order("pendulum", {"gravity": [0, 0, -g], "objects": [{"object": 0, "motion": {"keys": keys}}]},
+    second_order("pendulum", {"gravity": [0, 0, -g], "objects": [{"object": 0, "pose_motion": {"keys": keys}}]},
                  bar.follow(frame, 0, 0.3, 0 * q), 1e-5)
 
 
@@ -428,12 +428,12 @@ def response():
             ("bar.h5", {"forces": [dict(forces[0], force=[1e300] * 3)],
                         "response": {"from": near_own, "to": near_own, "points": 1}}, "response: not finite at "),
             ("bar.h5", dict(bad, objects=[{"object": 0, "model": "stvk"}]), "/objects/0/model: unknown key"),
-            ("bar.h5", dict(bad, objects=[{"object": 0, "motion": "free"}]), "a response is of \"fixed\" objects alone"),
+            ("bar.h5", dict(bad, objects=[{"object": 0, "pose_motion": "free"}]), "a response is of \"fixed\" objects alone"),
             ("bar.h5", dict(bad, objects=[{"object": 5}]), "objects[0]: the basis has objects 0 .. 0, 5"),
-            ("hang.h5", bad, "response: object 1 hangs on object 0; say \"motion\": \"fixed\"")):
+            ("hang.h5", bad, "response: object 1 hangs on object 0; say \"pose_motion\": \"fixed\"")):
         said = table(basis, scene, code=3)
         assert what in said and said.count("\n") == 1 and not os.path.exists("table.csv"), (what, said)
-    table("hang.h5", dict(bad, objects=[{"object": 1, "motion": "fixed"}]))
+    table("hang.h5", dict(bad, objects=[{"object": 1, "pose_motion": "fixed"}]))
     os.remove("table.csv")
     for option in (["--checkpoint", "c.h5"], ["--keep-partial"], ["--backend", "cpu"]):
         said = table("bar.h5", bad, *option, code=2)
@@ -446,7 +446,7 @@ def mixed_scene():
     pack("bar.msh", "one.h5", 5)
     place("three", [(0, -1, 0, 0, 0, 0, 0, 0), (0, -1, 0, 1, 0, 0, 0.3, 0), (0, -1, 0, 2, 0, 0, 0, 0.5)], "one.h5")
     return {"duration": 0.4, "fps": 50, "step": 0.004, "gravity": [0, 0, -9.81], "damping": {"alpha": 0.2},
-            "objects": [{"object": 1, "motion": {"keys": [[0, 0, 0, 0, 0, 0.3, 0], [0.1, 0, 0.1, 0, 0, 0.3, 0],
+            "objects": [{"object": 1, "pose_motion": {"keys": [[0, 0, 0, 0, 0, 0.3, 0], [0.1, 0, 0.1, 0, 0, 0.3, 0],
                                                           [0.2, 0, 0, 0, 0, 0.3, 0]]}},
                         {"object": 2, "model": "stvk", "initial": [0.1, 0, 0, 0, 0]}],
             "forces": [{"object": i, "point": [1, i, 0.1], "force": [0, 5, 0], "curve": curve} for i, curve in
@@ -470,7 +470,7 @@ def manners():
     assert alone["q"].tobytes() == np.ascontiguousarray(whole["q"][:, :5]).tobytes()
     # the implicit rule comes near with its steps
     smooth = dict(scene, forces=scene["forces"][1:], impulses=[])
-    keys = smooth["objects"][0]["motion"]["keys"]
+    keys = smooth["objects"][0]["pose_motion"]["keys"]
     keys.append([0.5, *keys[0][1:]])  # no stop within the motion, which would be a jump of the load
     wanted = simulate("three.h5", smooth)["q"][:, :10]
     errors = [np.abs(simulate("three.h5", dict(smooth, integrator="newmark", step=step))["q"][:, :10] - wanted).max()
@@ -540,7 +540,7 @@ def memory():
     assert few["q"].tobytes() == whole["q"].tobytes()
     said = simulate("bar.h5", {"duration": 0.1, "fps": 100, **force}, "--memory-limit", "30K", code=4)
     assert "--memory-limit: bar.h5: /shapes/0000/" in said and " allowed" in said, said
-    spin = {"objects": [{"object": 0, "motion": {"spin": {"axis": [0, 0, 1], "rate": 1}}}]}
+    spin = {"objects": [{"object": 0, "pose_motion": {"spin": {"axis": [0, 0, 1], "rate": 1}}}]}
     simulate("bar.h5", {"duration": 0.1, "fps": 100, **spin}, "--memory-limit", "8M")
     assert "basis and tables take" in simulate("bar.h5", {"duration": 0.1, "fps": 100, **spin}, "--memory-limit",
                                                "2M", code=4)

@@ -53,7 +53,7 @@ def check_vtkhdf(path):
             must(list(v[kind]["NumberOfCells"]) == [0] and list(v[kind]["Offsets"]) == [0]
                  and v[kind]["Connectivity"].shape == (0,) and v[kind]["Connectivity"].chunks, kind)
 
-        must(f.attrs["modal_format_version"] in (b"2.0", "2.0"), "modal_format_version")
+        must(f.attrs["modal_format_version"] in (b"1.0", "1.0"), "modal_format_version")
         arrays = {"Points": v["Points"], **{k: v["PointData"][k] for k in v["PointData"]}}
         cells = dict(v["CellData"]) if "CellData" in v else {}
         must(set(arrays).isdisjoint(cells), "an array of points and of cells")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""modaldeform --share and --join: sequences in shares have the bytes of one run, manifest included, whatever the number of shares and their
+"""modaldeform --shard and --join: sequences in shares have the bytes of one run, manifest included, whatever the number of shares and their
 order, after kills, a full disk, damage, and where two processes make the same share; whatever does not belong together is refused.
 usage: check_shares.py BIN_FOLDER PART [PRELOAD], PART one of bytes, bytes_long, refuse, kills, kills_long, launch, links"""
 import filecmp
@@ -51,7 +51,7 @@ def in_shares(words, n, order):
     for place, i in enumerate(order):
         must(not os.path.exists("o/manifest.json"), "finished early")
         # the number of threads stands in the manifest's command, the limit does not matter to its bytes
-        got = deform(words, "--share", f"{i}/{n}")
+        got = deform(words, "--shard", f"{i}/{n}")
         must(("not complete yet" in got.stderr) == (place + 1 < n), got.stderr)
 
 
@@ -62,7 +62,7 @@ def compare(words, counts):
         random.shuffle(order)
         in_shares(words, n, order)
         same("o", "want", f"{words} in {n} shares, order {order[:8]}:")
-        must("complete already" in deform(words, "--share", f"0/{n}").stderr, "made again")
+        must("complete already" in deform(words, "--shard", f"0/{n}").stderr, "made again")
         shutil.rmtree("o")
 
 
@@ -87,42 +87,42 @@ def check_bytes(several, few):
     solid()
     compare(["bar_t.h5", "--output-mesh", "volume", "--format", "vtkhdf,vtu", "--fields", "displacement,stress"], few)
     compare(["bar_t.h5", "--format", "obj,mdd,vtkhdf", "--crease", "30"], few)
-    got = run("modaldeform", "t.h5", "o", "--format", "null", "--share", "1/3")
+    got = run("modaldeform", "t.h5", "o", "--format", "null", "--shard", "1/3")
     must(f"{FRAMES * 2 // 3 - FRAMES // 3} frames made" in got.stderr and not os.path.exists("o"), got.stderr)
 
 
 def check_refuse():
     words = ["t.h5"]
     for text in ("3/3", "-1/3", "1", "a/3", "1/0", "1/2/3", "1/ 2", "1/1000001", "01x/3", ""):
-        deform(words, "--share", text, code=2, says="--share")
-    deform(words, "--share", "0/2", "--force", code=2, says="--force")
-    deform(words, "--share", "0/2", "--join", code=2, says="--join")
+        deform(words, "--shard", text, code=2, says="--shard")
+    deform(words, "--shard", "0/2", "--force", code=2, says="--force")
+    deform(words, "--shard", "0/2", "--join", code=2, says="--join")
     deform(words, "--verify", code=2, says="--verify")
-    deform(["-"], "--share", "0/2", code=2, says="a pipe brings once")
+    deform(["-"], "--shard", "0/2", code=2, says="a pipe brings once")
     for name in ("glb", "wav"):
-        deform(words, "--share", "0/2", "--format", name, *(["--listen", "0,0,1"] if name == "wav" else []), code=2, says=name)
-    deform(words, "--join", code=3, says="no shares have been begun")
+        deform(words, "--shard", "0/2", "--format", name, *(["--listen", "0,0,1"] if name == "wav" else []), code=2, says=name)
+    deform(words, "--join", code=3, says="no shards have been begun")
     must(not os.path.exists("o"), "a folder is left")
-    deform(words, "--share", "1/3")
-    must(sorted(os.listdir("o")) == ["sequence.vtkhdf.part", "shares.part"], os.listdir("o"))
+    deform(words, "--shard", "1/3")
+    must(sorted(os.listdir("o")) == ["sequence.vtkhdf.part", "shards.part"], os.listdir("o"))
     for other, says in ((["t.h5", "--fields", "speed"], "arguments"), (["t.h5", "--format", "vtkhdf,pc2"], "formats"), (["other_t.h5"], "trajectory")):
-        deform(other, "--share", "2/3", code=3, says=says)
-    deform(words, "--share", "2/4", code=3, says="number of shares")
-    run("modaldeform", "t.h5", "o", "--backend", "ref", "--share", "2/3", code=3, says="back end")
-    deform(words, "--join", code=3, says="2 of 3 shares are not complete, 0, 2")
+        deform(other, "--shard", "2/3", code=3, says=says)
+    deform(words, "--shard", "2/4", code=3, says="number of shards")
+    run("modaldeform", "t.h5", "o", "--backend", "ref", "--shard", "2/3", code=3, says="back end")
+    deform(words, "--join", code=3, says="2 of 3 shards are not complete, 0, 2")
     deform(words, code=2, says="--force discards it")
     got = run("modalinfo", "o")
     must("missing: 0, 2" in got.stdout and "1 of 3" in got.stdout, got.stdout)
     got = json.loads(run("modalinfo", "--json", "o").stdout)
-    must(got["type"] == "shares" and got["shares"] == 3 and got["complete"] == [1] and got["missing"] == [0, 2], got)
+    must(got["type"] == "shards" and got["shards"] == 3 and got["complete"] == [1] and got["missing"] == [0, 2], got)
     run("modalinfo", "--check", "o", code=1)
     deform(words, "--force")  # one run in their place; its manifest says --force
     must(files("o") == files("want") and filecmp.cmp("o/sequence.vtkhdf", "want/sequence.vtkhdf", shallow=False), "--force:", files("o"))
-    deform(words, "--share", "1/3", says="complete already")
-    deform(["t.h5", "--fields", "speed"], "--share", "1/3", code=2, says="another run")
+    deform(words, "--shard", "1/3", says="complete already")
+    deform(["t.h5", "--fields", "speed"], "--shard", "1/3", code=2, says="another run")
     shutil.rmtree("o")
-    deform(words, "--share", "0/2")
-    deform(words, "--resume", code=2, says="shares of an unfinished")
+    deform(words, "--shard", "0/2")
+    deform(words, "--resume", code=2, says="shards of an unfinished")
     shutil.rmtree("o")
     damage()
 
@@ -133,7 +133,7 @@ def damage():
     for n, share in ((2, 0), (2, 1), (3, 1)):
         for i in range(n):
             if i != share:
-                deform(words, "--share", f"{i}/{n}")
+                deform(words, "--shard", f"{i}/{n}")
         size = os.path.getsize("o/sequence.vtkhdf.part")
         with open("o/sequence.vtkhdf.part", "r+b") as f:  # a byte of the other share's
             place = int(size * (0.12 if share > 0 and n == 2 else 0.42))  # of positions, which are the first half
@@ -143,24 +143,24 @@ def damage():
             f.write(bytes([byte[0] ^ 1]))
         shutil.copytree("o", "broken")
         # the last share finishes without reading: hold that off by a journal that is not complete, then join by hand
-        deform(words, "--share", f"{share}/{n}")
+        deform(words, "--shard", f"{share}/{n}")
         must(os.path.exists("o/manifest.json"), "not finished")
         must(not filecmp.cmp("o/sequence.vtkhdf", "want/sequence.vtkhdf", shallow=False), "the damage is gone")
         shutil.rmtree("o")
         os.rename("broken", "o")
-        hold = open("o/shares.part/finish", "w")
+        hold = open("o/shards.part/finish", "w")
         import fcntl
         import struct
         fcntl.fcntl(hold, 37, struct.pack("hhqqi", fcntl.F_WRLCK, 0, 0, 0, 0))  # F_OFD_SETLK: another process finishes
-        deform(words, "--share", f"{share}/{n}")
+        deform(words, "--shard", f"{share}/{n}")
         must(not os.path.exists("o/manifest.json"), "two processes finish")
         hold.close()
         got = deform(words, "--join", "--verify", code=3, says="--verify")
         must("run it again" in got.stderr, got.stderr)
-        wrong = re.findall(r"share (\d+): its bytes", got.stderr)
+        wrong = re.findall(r"shard (\d+): its bytes", got.stderr)
         must(len(wrong) == 1 and wrong[0] != str(share), got.stderr)
         deform(words, "--join", code=3, says="1 of")
-        deform(words, "--share", f"{wrong[0]}/{n}")
+        deform(words, "--shard", f"{wrong[0]}/{n}")
         same("o", "want", "after damage:")
         shutil.rmtree("o")
 
@@ -173,7 +173,7 @@ def limited(size):
 
 
 def start(words, i, n, **how):
-    return subprocess.Popen([f"{binaries}/modaldeform", *words, "o", "--backend", "cpu", "-j1", "--memory-limit", "12M", "--share", f"{i}/{n}"],
+    return subprocess.Popen([f"{binaries}/modaldeform", *words, "o", "--backend", "cpu", "-j1", "--memory-limit", "12M", "--shard", f"{i}/{n}"],
                             stderr=subprocess.PIPE, **how)
 
 
@@ -224,7 +224,7 @@ def check_kills(n_kills, seconds):
 
 
 def same_sequence(folder, want, words):
-    must(not os.path.exists(f"{folder}/shares.part"), words, "shares are left:", os.listdir(f"{folder}/shares.part") if os.path.exists(f"{folder}/shares.part") else "")
+    must(not os.path.exists(f"{folder}/shards.part"), words, "shares are left:", os.listdir(f"{folder}/shards.part") if os.path.exists(f"{folder}/shards.part") else "")
     same(folder, want, words)
 
 
@@ -235,12 +235,12 @@ def full_disk():
         shutil.rmtree("o", ignore_errors=True)
         for i in range(3):
             if i != share:
-                deform(words, "--share", f"{i}/3")
+                deform(words, "--shard", f"{i}/3")
         # a share's bytes lie in the last third, too: both arrays' ends
-        full = subprocess.run([f"{binaries}/modaldeform", *words, "o", "--backend", "cpu", "-j1", "--share", f"{share}/3"],
+        full = subprocess.run([f"{binaries}/modaldeform", *words, "o", "--backend", "cpu", "-j1", "--shard", f"{share}/3"],
                               preexec_fn=limited(size // 6 if share == 0 else size // 2), capture_output=True, text=True)
         must(full.returncode == 4 and not os.path.exists("o/manifest.json"), full)
-        deform(words, "--share", f"{share}/3")
+        deform(words, "--shard", f"{share}/3")
         same("o", "want", "after a full disk:")
         shutil.rmtree("o")
 
@@ -253,16 +253,16 @@ def check_launch():
                                            "SLURM_ARRAY_TASK_STEP": step}
     def launched(variables, text="auto", code=0, says=""):
         environment = dict(os.environ, **{k: str(v) for k, v in variables.items()})
-        got = subprocess.run([f"{binaries}/modaldeform", *words, "o", "--backend", "cpu", "-j1", "--share", text, "--format", "null"], env=environment,
+        got = subprocess.run([f"{binaries}/modaldeform", *words, "o", "--backend", "cpu", "-j1", "--shard", text, "--format", "null"], env=environment,
                              capture_output=True, text=True)
         must(got.returncode == code and says in got.stderr, variables, text, got)
     right = [(ompi(2, 4), "2 of 4"), ({"PMI_RANK": 1, "PMI_SIZE": 3}, "1 of 3"), (slurm(0, 2), "0 of 2"), (array(7, 1, 4, 3), "2 of 4"),
              ({**ompi(1, 4), **slurm(1, 4)}, "1 of 4"), ({**array(3, 0, 8, 1), **slurm(0, 1)}, "3 of 8"),
              ({**slurm(0, 1), **ompi(3, 4)}, "3 of 4"), (slurm(0, 1), "0 of 1")]
     for variables, says in right:
-        launched(variables, says=f"share {says}")
-    launched({"PBS_ARRAY_INDEX": 3}, "auto/8", says="share 3 of 8")
-    launched({**array(5, 3, 2, 2), **slurm(0, 1)}, "auto/8", says="share 5 of 8")
+        launched(variables, says=f"shard {says}")
+    launched({"PBS_ARRAY_INDEX": 3}, "auto/8", says="shard 3 of 8")
+    launched({**array(5, 3, 2, 2), **slurm(0, 1)}, "auto/8", says="shard 5 of 8")
     wrong = [({}, "OMPI_COMM_WORLD_RANK"), ({**ompi(1, 4), **slurm(0, 4)}, "SLURM_PROCID, SLURM_NTASKS say 0/4"),
              ({**ompi(1, 4), **array(1, 0, 3, 1)}, "SLURM_ARRAY_TASK_ID"), ({"OMPI_COMM_WORLD_RANK": 1}, "OMPI_COMM_WORLD_SIZE is not"),
              (ompi(4, 4), "say 4 of 4"), (ompi("x", 4), "not a number"), ({"PBS_ARRAY_INDEX": 3}, "auto/N"), (array(9, 1, 3, 3), "no even series"),
@@ -274,7 +274,7 @@ def check_launch():
     # ranks that know nothing of each other, and GPUs by rank
     got = subprocess.run([f"{binaries}/modaldeform", *words, "o"], env=dict(os.environ, PMI_SIZE="3", PMI_RANK="0"), capture_output=True, text=True)
     must(got.returncode == 2 and not os.path.exists("o"), got)
-    must("PMI_SIZE: each of the 3 processes would do the whole run and write o; start one, divide the run with --share auto" in got.stderr, got)
+    must("PMI_SIZE: each of the 3 processes would do the whole run and write o; start one, divide the run with --shard auto" in got.stderr, got)
     got = subprocess.run([f"{binaries}/modaldeform", *words, "o", "--format", "null"], env=dict(os.environ, PMI_SIZE="3"), capture_output=True, text=True)
     must(got.returncode == 0, got)
     run("modaldeform", *words, "o", "--backend", "cuda:auto", code=2, says="SLURM_LOCALID")
@@ -289,7 +289,7 @@ def check_links(preload):
     in the same moment."""
     words = ["t.h5"]
     def without(what):
-        return subprocess.run([f"{binaries}/modaldeform", *words, "o", "--backend", "cpu", "-j1", "--share", "0/1"], capture_output=True, text=True,
+        return subprocess.run([f"{binaries}/modaldeform", *words, "o", "--backend", "cpu", "-j1", "--shard", "0/1"], capture_output=True, text=True,
                               env=dict(os.environ, LD_PRELOAD=preload, WITHOUT=what))
     got = without("link")
     must(got.returncode == 0, got)
@@ -313,7 +313,7 @@ def check_mpi():
     launch = ["mpirun", "--oversubscribe", "-n", "4"]
     for words in (["t.h5", "--fields", "speed"], ["small_t.h5", "--format", "ply,pc2"], ["t.h5", "--precision", "1e-4"]):
         one_run(words)
-        got = subprocess.run([*launch, f"{binaries}/modaldeform", *words, "o", "--backend", "cpu", "-j1", "--share", "auto"], env=environment,
+        got = subprocess.run([*launch, f"{binaries}/modaldeform", *words, "o", "--backend", "cpu", "-j1", "--shard", "auto"], env=environment,
                              capture_output=True, text=True, timeout=120)
         must(got.returncode == 0, got)
         same("o", "want", f"{words} by mpirun:")
@@ -323,10 +323,10 @@ def check_mpi():
     one_run(words)
     victim = f'if [ $OMPI_COMM_WORLD_RANK = 2 ]; then kill -9 $$; fi; exec {binaries}/modaldeform "$@"'
     subprocess.run([*launch, "--continuous", "--mca", "orte_abort_on_non_zero_status", "0", "sh", "-c", victim, "sh", *words, "o", "--backend", "cpu",
-                    "-j1", "--share", "auto"], env=environment, capture_output=True, timeout=120)
+                    "-j1", "--shard", "auto"], env=environment, capture_output=True, timeout=120)
     must(not os.path.exists("o/manifest.json"), "finished early")
     for i in range(4):
-        deform(words, "--share", f"{i}/4")
+        deform(words, "--shard", f"{i}/4")
     same("o", "want", "after a rank was killed:")
 
 

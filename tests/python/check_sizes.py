@@ -73,7 +73,7 @@ def main():
     run("modalpack", mesh, "fine.h5", *steel, "--surface", "o/rest.obj")
     check("basis.h5, a finer surface, c nodes an element", counts("fine.h5", "s.h5"), os.path.getsize("fine.h5"), 48)
 
-    pathlib.Path("spin.json").write_text('{"duration": 1, "fps": 1000, "objects": [{"object": 0, "motion": {"spin": '
+    pathlib.Path("spin.json").write_text('{"duration": 1, "fps": 1000, "objects": [{"object": 0, "pose_motion": {"spin": '
                                          '{"axis": [0, 1, 0], "rate": 20}}}]}', encoding="utf-8")
     run("modalsim", "b.h5", "m.h5", "--scene", "spin.json", "-q")
     with h5py.File("m.h5") as file:

@@ -91,7 +91,6 @@ def main():
             run("modalsim", "b.h5", "t.h5", "--scene", "s.json", "-f", "-q")
             with h5py.File("t.h5") as file:
                 assert ("models" in file) == large and (not large or list(file["models"][:]) == [1])
-                assert ("modal_models" in file.attrs["extensions_used"].decode().split()) == large
                 q = file["q"][:]
             run("modaldeform", "t.h5", "o", *FIELDS, "-f", "-q")
             found = frames("o")
@@ -99,7 +98,7 @@ def main():
             for i in (1, 2):
                 assert np.abs(np.tensordot(q[i], basis.modes, 1)).max() > 0.01
                 compare({name: x[i] for name, x in found.items()}, basis, q[i], large)
-            assert run("modalinfo", "--check", "o").stdout == "o: a sound output\n"
+            assert run("modalinfo", "--check", "o").stdout == "o: valid output\n"
     # nodes: von Mises' stress is that of the averages, which are those of all elements at the node for TET4's constant values
     write_inp("bar.inp", 0, (4, 1, 2), (1.0, 0.2, 0.3))
     run("modalpack", "bar.inp", "b.h5", "--young", E, "--poisson", NU, "--density", 1000, "--fixed", "root", "--modes", 4, "-f", "-q")
@@ -169,9 +168,6 @@ def main():
     validate = pathlib.Path(__file__).resolve().parents[2] / "tools/python/validate"
     got = subprocess.run([sys.executable, validate, "t.h5"], capture_output=True, text=True)
     assert got.returncode == 1 and "/models" in got.stdout, got
-    with h5py.File("t.h5", "r+") as file:
-        del file["models"]
-    refused("/models", "t.h5", "no", *FIELDS, code=3)
 
 
 with tempfile.TemporaryDirectory() as folder:

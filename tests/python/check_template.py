@@ -20,7 +20,7 @@ def template_of(basis, moves=False):
     got = run("modalsim", basis, "s.h5", "--scene", "s.json", "--force", "--report", "r.json")
     scene, report = json.loads(text), json.load(open("r.json"))
     # so few columns cannot make all of what a force at one point does, which is said
-    others = [w for w in report["warnings"] if not w.startswith(("the motion is doubtful: residual ", "the motion is doubtful: load_left_out "))]
+    others = [w for w in report["warnings"] if not w.startswith(("the motion is suspect: force_truncation ", "the motion is suspect: load_truncation "))]
     assert others == [], (basis, others)
     with h5py.File("s.h5") as t, h5py.File(basis) as b:
         shape = b["shapes/0000"]
@@ -33,7 +33,7 @@ def template_of(basis, moves=False):
         force = scene["forces"][0]
         nearest = users[np.argmin(np.linalg.norm(x - force["point"], axis=1))]
         size = np.linalg.norm(np.ptp(x, axis=0))
-        assert len(t["times"]) in (160, 161) and ("frames" in t) == moves
+        assert len(t["times"]) in (160, 161) and ("poses" in t) == moves
     assert report["vertices_taken"][0]["vertex"] == nearest and report["vertices_taken"][0]["distance_m"] < 1e-6
     assert f"forces[0]: vertex {nearest} of object 0, " in got.stderr, got.stderr
     assert len(scene["comment"]) >= 3 and scene["forces"][0]["comment"] and scene["objects"][0]["comment"]
@@ -46,20 +46,20 @@ def template():
     write_bar("bar.msh", (8, 2, 2), (1, 0.1, 0.12))
     pack("bar.msh", "soft.h5", 9, "--derivatives", 3)
     scene = template_of("soft.h5")
-    assert (scene["model"], scene["objects"][0]["motion"]) == ("stvk", "fixed"), scene
+    assert (scene["model"], scene["objects"][0]["pose_motion"]) == ("stvk", "fixed"), scene
     pack("bar.msh", "loose.h5", 9, "--derivatives", 3, fixed=False)
     scene = template_of("loose.h5", moves=True)
-    assert (scene["model"], scene["objects"][0]["motion"]) == ("stvk", "free"), scene
+    assert (scene["model"], scene["objects"][0]["pose_motion"]) == ("stvk", "free"), scene
     run("modalpack", "bar.msh", "linear.h5", *RUBBER, "--modes", 6, "--fixed", "root", "-q")
     scene = template_of("linear.h5")
-    assert (scene["model"], scene["objects"][0]["motion"]) == ("linear", "fixed"), scene
+    assert (scene["model"], scene["objects"][0]["pose_motion"]) == ("linear", "fixed"), scene
     place("pair", [(0, -1, 0, 0, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0, 0, 0)], "soft.h5")
     template_of("pair.h5", moves=True)
     run("modalpack", "bar.msh", "bare.h5", *RUBBER, "--modes", 6, "-q")
     with h5py.File("bare.h5", "r+") as f:
         del f["shapes/0000/volume/volume_modes"]
     text = run("modalsim", "--generate", "scene", "bare.h5").stdout
-    assert json.loads(text)["objects"][0]["motion"] == "fixed" and "--volume-modes" in text, text
+    assert json.loads(text)["objects"][0]["pose_motion"] == "fixed" and "--volume-modes" in text, text
 
     # comments are texts, and nothing but comments
     good = json.loads(run("modalsim", "--generate", "scene", "linear.h5").stdout)

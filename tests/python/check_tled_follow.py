@@ -68,7 +68,7 @@ def check_squeezed():
             ("hex", "neo_hookean", MATERIAL, 0.05, "float64", 8e-3), ("tet", "logarithmic", MATERIAL, 0.05, "float32", 5e-3),
             ("tet", "neo_hookean", fibres, 0.05, "float64", 4e-3)):
         box("q.msh", (5, 5, 5), 0.012, kind, 0.15)
-        scene = squeeze(0.03, seconds, model=law)
+        scene = squeeze(0.03, seconds, law=law)
         said = move("q.msh", scene, "--arithmetic", arithmetic, material=material)
         got, r = result(), report()
         check(r["last_step_s"] < 0.9 * r["step_s"] and "the critical step falls" in said, kind, law, said)
@@ -82,7 +82,7 @@ def check_squeezed():
 def check_stretched():
     """St. Venant-Kirchhoff material is stiffer where it is pulled."""
     box("q.msh", (4, 4, 4), 0.015, "tet", 0.15)
-    scene = squeeze(-0.05, 0.1, model="stvk")
+    scene = squeeze(-0.05, 0.1, law="stvk")
     move("q.msh", scene)
     got, r = result(), report()
     check(r["last_step_s"] < 0.9 * r["step_s"], r)

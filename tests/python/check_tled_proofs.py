@@ -55,7 +55,7 @@ def at(p):
 
 def forces_at(mesh, x, u, model, **more):
     """Internal forces of modaltled where every node is moved by u: one step."""
-    move(mesh, {"step": 1e-6, "steps": 1, "at_steps": [1], "model": model, "displacements":
+    move(mesh, {"step": 1e-6, "steps": 1, "at_steps": [1], "law": model, "displacements":
                 [{"nodes": at(p), "displacement": list(d)} for p, d in zip(x, u)], **more}, "--fields", "internal_forces", "--unsafe-step")
     check(np.array_equal(result("displacements")[-1], u))
     return result("internal_forces")[-1]
@@ -347,7 +347,7 @@ def check_closed_forms():
                 want = scipy.optimize.brentq(lambda s: stress([stretch if k in pulled else s for k in range(3)])[free[0]], 0.5, 1.5, xtol=1e-15)
                 acts = [{"nodes": low(k), "displacement": hold(k, 0)} for k in range(3)]
                 acts += [{"nodes": high(k), "displacement": hold(k, 0.01 * (stretch - 1)), "curve": {"smooth": [0, 0.05]}} for k in pulled]
-                move("c.msh", {"step": 1e-3, "duration": 2, "fps": 1, "model": model, "damping": {"alpha": 60}, "displacements": acts,
+                move("c.msh", {"step": 1e-3, "duration": 2, "fps": 1, "law": model, "damping": {"alpha": 60}, "displacements": acts,
                                "probes": [{"name": "top", "nodes": high(pulled[0])}]})
                 u, reaction = result("displacements")[-1], result("probes/reactions")[-1, 0, pulled[0]]
                 got = 1 + u[np.isclose(x[:, free[0]], 0.01), free[0]] / 0.01
@@ -394,7 +394,7 @@ def check_static():
         f = np.zeros_like(x)
         f[high] = np.array([load, load / 3, 0]) / high.sum()
         want = solve_static(e, np.repeat(~low[:, None], 3, axis=1), f, model)
-        move("b.msh", {"step": "auto", "duration": 4, "fps": 1, "model": model, "damping": {"alpha": 20}, "forces":
+        move("b.msh", {"step": "auto", "duration": 4, "fps": 1, "law": model, "damping": {"alpha": 20}, "forces":
                        [{"nodes": "high", "force": [load, load / 3, 0], "curve": {"smooth": [0, 0.5]}}]}, "--fixed", "low")
         error = np.abs(result("displacements")[-1] - want).max() / np.abs(want).max()
         print(f"cantilever, {kind}, {model}: bends by {np.abs(want).max() / 0.08:.2f} of its length, off by {error:.2g}")

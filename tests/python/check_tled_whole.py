@@ -209,14 +209,14 @@ class Case:
         pathlib.Path("rows.csv").write_text("node,fx,fy,fz\n" + "".join("%d,%.17g,%.17g,0\n" % (i + 1, 2e-3 * newton, -1e-3 * newton)
                                                                          for i in np.flatnonzero(self.grid[:, 1] == 3)[::-1]))
         scene = {
-            "step": STEP * second, "steps": STEPS, "at_steps": FRAMES, "models": {"stiff": "stvk"}, "damping": {"alpha": ALPHA / second},
+            "step": STEP * second, "steps": STEPS, "at_steps": FRAMES, "laws": {"stiff": "stvk"}, "damping": {"alpha": ALPHA / second},
             "gravity": {"acceleration": [0, 3 * metre / second ** 2, -9.81 * metre / second ** 2], "curve": {"sine": {"frequency": 9 / second, "phase": 0.4}}},
             "forces": [{"nodes": "top", "force": [0.02 * newton, 0, 0], "curve": {"smooth": [0.01 * second, 0.07 * second]}},
                        {"nodes": "edge", "force": [0, 3e-3 * newton, 0], "each": True, "curve": {"file": "curve.csv"}},
                        {"file": "rows.csv", "curve": {"file": "curve.csv"}}],
-            "pressures": [{"nodes": "top", "pressure": 60 * newton / metre ** 2, "follows": True, "curve": {"smooth": [0, 0.05 * second]}},
+            "pressures": [{"nodes": "top", "pressure": 60 * newton / metre ** 2, "follower": True, "curve": {"smooth": [0, 0.05 * second]}},
                           {"nodes": "side", "pressure": -40 * newton / metre ** 2, "curve": {"sine": {"frequency": 5 / second}}},
-                          {"nodes": "side", "pressure": 50 * newton / metre ** 2, "follows": True}],
+                          {"nodes": "side", "pressure": 50 * newton / metre ** 2, "follower": True}],
             "displacements": [{"nodes": "low", "displacement": [None, 2e-3 * metre, None], "curve": {"keys": [[0, 0], [0.02 * second, 1], [0.05 * second, 0.3]]}},
                               {"nodes": "edge", "displacement": [None, None, 1e-3 * metre], "curve": {"smooth": [0, 0.1 * second]}}],
             "contacts": [{"sphere": moved(0.045, 0.015, 0.0504), "radius": 0.01 * metre,
@@ -352,7 +352,7 @@ def check_scaled():
     own = case.own_mass()
     scaling = 1.15 * plain["bound_s"]
     with open("fall.json", "w") as f:
-        json.dump({"step": 1e-5, "steps": 1, "at_steps": [1], "gravity": [0, 0, -1], "models": {"stiff": "stvk"}, "nodal_pressure": True,
+        json.dump({"step": 1e-5, "steps": 1, "at_steps": [1], "gravity": [0, 0, -1], "laws": {"stiff": "stvk"}, "nodal_pressure": True,
                    "mass_scaling": {"step": scaling, "limit": 1}}, f)
     got = subprocess.run([modaltled, "m.inp", "f.h5", "-f", "-q", "--scene", "fall.json", "--materials", "m.json", "--arithmetic", "float64",
                           "--report", "r.json"], capture_output=True, text=True)

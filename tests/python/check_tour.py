@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands of a page, in their order, in one folder, as they are written: those of README.md, of docs/tour.md. Each ends with exit code 0, and a
-motion that they make is called sound, or the page says that it would be doubtful. --short: of pictures and of stress every fortieth frame.
+motion that they make is called ok, or the page says that it would be suspect. --short: of pictures and of stress every fortieth frame.
 usage: check_tour.py BIN_FOLDER REPOSITORY PAGE [--short]"""
 import os
 import re
@@ -50,8 +50,8 @@ def main():
             got = subprocess.run(["bash", "-eo", "pipefail", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
             if got.returncode != 0:
                 sys.exit(f"{sys.argv[3]}: {command}: exit code {got.returncode}\n{got.stderr[-2000:]}")
-            if re.search(r"motion is (doubtful|wrong)", got.stderr):
-                sys.exit(f"{sys.argv[3]}: {command}: what the page shows is not sound\n{got.stderr[-2000:]}")
+            if re.search(r"motion is (suspect|invalid)", got.stderr):
+                sys.exit(f"{sys.argv[3]}: {command}: what the page shows is not ok\n{got.stderr[-2000:]}")
     if len(found) < 5:
         sys.exit(f"{sys.argv[3]}: only {len(found)} commands were found")
     if left:

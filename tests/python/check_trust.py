@@ -7,7 +7,7 @@ usage: check_trust.py BIN_FOLDER PART, PART one of
   inside   a cube that is pushed through itself; det F against numpy, at every point
   damping  beta K(q) against an integrator in numpy; a body that turns loses nothing by it, and by beta K(0) most
   storm    the bush of data/plant.py in 12 m/s of wind with gusts, 5 s; tempest: 60 s, in 12 and in 30 m/s
-  drift    step_drift against the phase that Newmark's rule loses; its bound for stiff modes
+  drift    phase_error against the phase that Newmark's rule loses; its bound for stiff modes
   decay    amplitude decay and period error of generalized-alpha against its amplification matrix"""
 import json
 import pathlib
@@ -95,7 +95,7 @@ def long():
     place("two", [(0, -1, 0, 0, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0, 0, 0)], "beam.h5")
     held("two.h5", dict(BEAM, duration=10), "a beam on a beam")
     pack("beam.msh", "loose.h5", 20, fixed=False)
-    held("loose.h5", dict(BEAM, duration=10, objects=[{"object": 0, "motion": "free"}]), "free")
+    held("loose.h5", dict(BEAM, duration=10, objects=[{"object": 0, "pose_motion": "free"}]), "free")
 
 
 def same():
@@ -137,7 +137,7 @@ def pressed(basis, force, *more, code=0):
              "forces": [{"object": 0, "group": "tip", "force": force, "curve": {"keys": [[0, 0], [2, 1], [3, 1]]}}]}
     got = simulate(basis, scene, "--report", "report.json", *more, code=code)
     with open("report.json", encoding="utf-8") as file:
-        return got, json.load(file)["least_jacobian"]
+        return got, json.load(file)["min_jacobian"]
 
 
 def inside():
@@ -227,7 +227,7 @@ def damping():
     left = {}
     for tangent in (True, False):
         f = simulate("turn.h5", {"duration": 6, "fps": 10, "model": "stvk", "step": 0.01, "damping": {"beta": 0.0002, "tangent": tangent},
-                                 "objects": [{"object": 0, "motion": "fixed", "initial_velocity": [0, rate]}]})
+                                 "objects": [{"object": 0, "pose_motion": "fixed", "initial_velocity": [0, rate]}]})
         left[tangent] = f["energy"][-1, 0] / f["energy"][0, 0]
         if tangent:
             angle = np.unwrap(np.arctan2(f["q"][:, 1], 1 + f["q"][:, 0]))
@@ -270,19 +270,19 @@ def drift():
         natural = np.sqrt(f["shapes/0000/modes/eigenvalues"][0])
     for x, parts, steps, ratio in ((0.2, 1, 200, 0), (0.2, 3, 200, 0), (0.5, 1, 60, 0), (5, 1, 30, 0), (0.2, 1, 2000, 0.02)):
         scene = {"duration": steps * x / natural, "fps": natural / x, "step": x / natural / parts, "integrator": "newmark", "tolerance": 1e300,
-                 "damping": {"ratio": ratio}, "newton": {"tolerance": 1e-10, "iterations": 60, "halvings": 0},
+                 "damping": {"ratio": ratio}, "newton": {"tolerance": 1e-10, "iterations": 60, "max_halvings": 0},
                  "objects": [{"object": 0, "initial": [1]}]}
         got = simulate("bar.h5", scene, more=("quality",))
         with h5py.File("run.h5") as f:
-            own = f["quality"][:, f.attrs["quality_columns"].decode().split().index("step_drift")]
+            own = f["quality"][:, f.attrs["quality_columns"].decode().split().index("phase_error")]
         n, damped = np.arange(steps + 1), natural * np.sqrt(1 - ratio ** 2)
         lost = n * parts * (x / parts - 2 * np.arctan(x / parts / 2))
         if ratio == 0:
-            small(np.abs(own - np.minimum(lost, 2)).max(), 1e-6, f"h omega {x / parts:.3g}: step_drift is the phase that is lost, at most 2")
+            small(np.abs(own - np.minimum(lost, 2)).max(), 1e-6, f"h omega {x / parts:.3g}: phase_error is the phase that is lost, at most 2")
         t = got["times"]
         true = np.exp(-ratio * natural * t) * (np.cos(damped * t) + ratio / np.sqrt(1 - ratio ** 2) * np.sin(damped * t))
         off = np.abs(got["q"][:, 0] - true).max()
-        print(f"h omega {x / parts:.3g}, ratio {ratio}: off by {off:.4g}, step_drift {own.max():.4g}")
+        print(f"h omega {x / parts:.3g}, ratio {ratio}: off by {off:.4g}, phase_error {own.max():.4g}")
         if x < 5:
             assert 0.8 * off <= own.max() <= 1.3 * off, (off, own.max())
     # a bar on a bar, which is slower than both: with frequencies of each by itself the estimate is ten times the error
@@ -298,13 +298,13 @@ def drift():
         got = simulate("pair.h5", dict(scene, step=period / steps), more=("quality",))
         if not tracks:
             with h5py.File("run.h5") as f:
-                own = got["quality"][:, f.attrs["quality_columns"].decode().split().index("step_drift")].max()
+                own = got["quality"][:, f.attrs["quality_columns"].decode().split().index("phase_error")].max()
         x = [solid.nodes + np.tensordot(got["q"][:, 48 * i:48 * i + 48], solid.modes, 1) for i in range(2)]
-        tracks.append(np.concatenate([np.einsum("fij,fnj->fni", got["frames"][:, i, :, :3], x[i]) + got["frames"][:, i, None, :, 3]
+        tracks.append(np.concatenate([np.einsum("fij,fnj->fni", got["poses"][:, i, :, :3], x[i]) + got["poses"][:, i, None, :, 3]
                                       for i in range(2)], axis=1))
     size = lambda x: np.sqrt((x ** 2).sum(axis=2).mean(axis=1)).max()
     off = size(tracks[0] - tracks[1]) / size(tracks[1] - tracks[1][0])
-    print(f"a bar on a bar: off by {off:.4g}, step_drift {own:.4g}")
+    print(f"a bar on a bar: off by {off:.4g}, phase_error {own:.4g}")
     assert 0.5 * off <= own <= 5 * off, (off, own)
 
 
@@ -318,7 +318,7 @@ def decay():
         for omega in (0.1, 0.5, 2, 1000):
             fps, steps = natural / omega, 200 if omega < 1 else 30 # not until nothing is left
             scene = {"duration": steps / fps, "fps": fps, "step": 1 / fps, "integrator": "generalized-alpha", "tolerance": 1e300,
-                     "spectral_radius": radius, "newton": {"tolerance": 1e-10, "iterations": 60, "halvings": 0},
+                     "spectral_radius": radius, "newton": {"tolerance": 1e-10, "iterations": 60, "max_halvings": 0},
                      "objects": [{"object": 0, "initial": [1]}]}
             q = simulate("bar.h5", scene)["q"][:, 0]
             assert len(q) == steps + 1

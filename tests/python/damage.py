@@ -49,11 +49,13 @@ def damage_bytes(data, chance):
 
 
 def damage_chunk(path, chance):
-    """One chunk becomes something else, or loses filters."""
+    """One chunk becomes something else, or loses filters. False: there is none."""
     with h5py.File(path, "r+") as file:
         names = []
         file.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) and item.chunks
                         and item.size else None)
+        if not names:
+            return False
         dataset = file[chance.choice(sorted(names))]
         which = dataset.id.get_chunk_info(chance.randrange(dataset.id.get_num_chunks())).chunk_offset
         mask, stored = dataset.id.read_direct_chunk(which)
@@ -79,3 +81,4 @@ def damage_chunk(path, chance):
             dataset.id.write_direct_chunk(which, stored, filter_mask=mask)
         except (OSError, ValueError):   # HDF5 does not write this one
             pass
+    return True

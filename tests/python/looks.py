@@ -80,7 +80,7 @@ def write_sheet():
 
 def sound(path):
     validate(path)
-    must(run("modalinfo", path, "--check").stdout == f"{path}: a sound textures\n", "modalinfo --check")
+    must(run("modalinfo", path, "--check").stdout == f"{path}: valid textures\n", "modalinfo --check")
 
 
 def levels(image, path="i.h5"):

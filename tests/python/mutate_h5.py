@@ -169,7 +169,7 @@ def change_storage(file, chance):
         how = chance.randrange(12)
         chunks = tuple(chance.randint(1, n) for n in values.shape)
         common = {"chunks": chunks, "compression": chance.choice((None, "gzip", 1, 9)), "shuffle": chance.random() < 0.5,
-                  "fletcher32": chance.random() < 0.4}
+                  "fletcher32": chance.random() < 0.1}
         if how < 4:
             return group.create_dataset(name, data=flip(values) if how == 0 else values, **common)
         if how == 4:

@@ -117,7 +117,7 @@ def write_tetrahedra_snapshots(name, nodes, cells, triangles, times, displacemen
     if damage is not None:
         u[1, 7, 1] = damage
     with h5py.File(name, "w", libver=("earliest", "v108")) as f:
-        f.attrs.update(modal_format="snapshots", modal_format_version="1.1")
+        f.attrs.update(modal_format="snapshots", modal_format_version="1.0")
         f["displacements"], f["times"] = u, np.array(times, "f8")
         if solid:
             g = f.create_group("solid")

@@ -33,7 +33,7 @@ def simulate(basis, scene, *words, name="run", code=0, more=()):
     if code:
         return got.stderr
     with h5py.File(f"{name}.h5") as f:
-        return {key: f[key][:] for key in ("times", "q", "frames", "energy", *more) if key in f}
+        return {key: f[key][:] for key in ("times", "q", "poses", "energy", *more) if key in f}
 
 
 def small(value, limit, what):
@@ -54,7 +54,7 @@ class Full(Basis):
 
     def world(self, f, i):
         x = self.nodes + np.tensordot(f["q"][i], self.modes, 1)
-        return x @ f["frames"][i, 0][:, :3].T + f["frames"][i, 0][:, 3] if "frames" in f else x
+        return x @ f["poses"][i, 0][:, :3].T + f["poses"][i, 0][:, 3] if "poses" in f else x
 
     def weight(self, g):
         return (self.m @ np.tile(g, (len(self.nodes), 1))).ravel()

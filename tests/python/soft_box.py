@@ -64,17 +64,21 @@ def box(name, cells, edge, kind="tet", jitter=0.0, seed=1, place=None):
 
 
 def snapshots(path):
-    """All that version 1.1 has, of two tetrahedra."""
+    """All that the format has, of two tetrahedra."""
     chance = np.random.default_rng(5)
     with h5py.File(path, "w", libver=("earliest", "v108")) as file:
-        file.attrs.update(modal_format=np.bytes_("snapshots"), modal_format_version=np.bytes_("1.1"))
+        file.attrs.update(modal_format=np.bytes_("snapshots"), modal_format_version=np.bytes_("1.0"))
         file["displacements"] = chance.normal(size=(12, 5, 3))
         file["velocities"] = chance.normal(size=(12, 5, 3)).astype("f4")
         file["times"] = np.arange(12.0)
         energy = chance.normal(size=(12, 6))
         energy[:, 5] = energy[:, :5] @ [1, 1, 1, -1, -1]
         file["energy"] = energy
-        file["probes/displacements"], file["probes/reactions"] = chance.normal(size=(2, 12, 2, 3))
+        file["energy_parts"] = np.abs(chance.normal(size=(12, 2)))
+        file["quality"], file.attrs["quality_columns"] = 0.02 * np.abs(chance.normal(size=(12, 2))), np.bytes_("hourglass not_judged")
+        file["quality"][:, 1] = 0
+        for name in ("displacements", "reactions", "velocities"):
+            file[f"probes/{name}"] = chance.normal(size=(12, 2, 3))
         file["probes"].attrs["names"] = np.bytes_("tip\nfoot")
         solid = file.create_group("solid")
         solid["nodes"] = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1.0]])
@@ -84,6 +88,7 @@ def snapshots(path):
         solid["element_nodes"] = np.array([0, 1, 2, 3, 1, 2, 3, 4], "i4")
         solid["triangles"] = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 4], [2, 3, 4], [3, 1, 4]], "i4")
         solid["element_material"], solid["element_law"] = np.array([0, 1], "i4"), np.array([2, 1], "u1")
+        solid["patches"] = np.array([0, -1], "i4")
         solid["fibres"] = np.array([[0, 0, 1], [0, 0, 0.0]])
         parts = solid.create_group("materials")
         parts.attrs["count"] = 2

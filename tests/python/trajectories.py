@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trajectories of tests whose frames follow no motion of their basis: they keep velocities (formats/modal_velocities.md)."""
+"""Trajectories of tests whose frames follow no motion of their basis: they keep velocities (formats/trajectory.md)."""
 import h5py
 import numpy as np
 
@@ -9,11 +9,8 @@ def keep_velocities(path):
     with h5py.File(path, "r+") as f:
         times, k = f["times"][:], np.arange(len(f["times"]))
         before, after = np.maximum(k - 1, 0), np.minimum(k + 1, len(times) - 1)
-        for name, of in (("q_velocities", "q"), ("frame_velocities", "frames")):
+        for name, of in (("q_velocities", "q"), ("pose_velocities", "poses")):
             if of in f:
                 values = f[of][:]
                 span = (times[after] - times[before]).reshape(-1, *[1] * (values.ndim - 1))
                 f[name] = (values[after] - values[before]) / span
-        used = f.attrs.get("extensions_used", b"")
-        used = used if isinstance(used, bytes) else used.encode()
-        f.attrs["extensions_used"] = np.bytes_((used + b" modal_velocities").strip())

@@ -16,7 +16,7 @@
 #include <hdf5.h>
 
 #include "formats/basis/basis_h5.h"
-#include "formats/h5/h5_driver.h"
+#include "formats/h5/guard/guard.h"
 #include "lib/base/memory.h"
 #include "tests/unit/file_samples.h"
 #include "tests/unit/processor_limit.h"
@@ -72,7 +72,7 @@ static const damage_case damages[] = {
     {EXTERNAL_LINK, S0 "/surface/rest_positions", 0, 0, NULL,
      "rest_positions: a soft or external link", 0},
     {VIRTUAL, S0 "/surface/rest_positions", 0, 0, NULL, "rest_positions: a virtual dataset", 0},
-    {ELSEWHERE, S0 "/surface/rest_positions", 0, 0, NULL, "rest_positions: stored in another file",
+    {ELSEWHERE, S0 "/surface/rest_positions", 0, 0, NULL, "rest_positions: not a dataset (HDF5: stored in another file",
      0},
     {NEVER_WRITTEN, S0 "/surface/rest_positions", 0, 0, NULL,
      "rest_positions: 840 bytes claimed, 0 stored", 0},
@@ -490,7 +490,7 @@ static void test_long_headers(void **state)
             const modal_h5_source source = {.path = path};
             int descriptor = open(path, O_RDONLY);
             access = H5Pcreate(H5P_FILE_ACCESS);
-            assert_true(modal_h5_read_through_driver(access, &source, &descriptor, 0) >= 0);
+            assert_true(modal_h5_guard(access, &source, &descriptor, 0) >= 0);
             file = H5Fopen(path, H5F_ACC_RDONLY, access);
             group = H5Gopen2(file, "note", H5P_DEFAULT);
             assert_int_equal(descriptor, -1); /* the file has it */

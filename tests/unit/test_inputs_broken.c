@@ -38,15 +38,15 @@ static const char materials[] =
 static const char scene[] =
     "{\"duration\": 4, \"fps\": 60, \"step\": 0.002, \"model\": \"stvk\", \"damping\": {\"alpha\": 0.5, \"beta\": 0.001},\n"
     " \"gravity\": [0, 0, -9.81], \"wind\": {\"velocity\": [3, 0, 0], \"turbulence\": 1, \"scale\": 5, \"seed\": 7},\n"
-    " \"objects\": [{\"object\": 1, \"motion\": {\"spin\": {\"axis\": [0, 0, 1], \"rate\": 3, \"centre\": [0, 0, 0]}}},\n"
-    "  {\"object\": 2, \"motion\": \"free\", \"velocity\": [0, 0, 2], \"initial\": [1, 2]}],\n"
+    " \"objects\": [{\"object\": 1, \"pose_motion\": {\"spin\": {\"axis\": [0, 0, 1], \"rate\": 3, \"centre\": [0, 0, 0]}}},\n"
+    "  {\"object\": 2, \"pose_motion\": \"free\", \"velocity\": [0, 0, 2], \"initial\": [1, 2]}],\n"
     " \"base_accelerations\": [{\"acceleration\": [0, 0, 1], \"curve\": {\"sine\": {\"frequency\": 2}}}],\n"
     " \"forces\": [{\"object\": 0, \"vertex\": 3, \"force\": [0, 10, 0], \"curve\": {\"keys\": [[0, 0], [1, 1]]}}]}\n";
 
 static const char response[] =
     "{\"response\": {\"from\": 0, \"to\": 500, \"points\": 11, \"acceleration\": [0, 0, 1],\n"
     "  \"probes\": [{\"object\": 0, \"vertex\": 3}, {\"object\": 1, \"point\": [0, 1, 0]}]}, \"damping\": {\"ratio\": 0.01},\n"
-    " \"objects\": [{\"object\": 1, \"motion\": \"fixed\", \"damping\": {\"alpha\": 2}}],\n"
+    " \"objects\": [{\"object\": 1, \"pose_motion\": \"fixed\", \"damping\": {\"alpha\": 2}}],\n"
     " \"forces\": [{\"object\": 0, \"group\": \"tip\", \"force\": [0, 10, 0], \"phase\": 1.5}]}\n";
 
 /* Four rows and three columns. */

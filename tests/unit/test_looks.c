@@ -22,7 +22,7 @@ static const char good[] =
     "   \"normal_image\": \"n.jpg\"}},\n"
     " \"default\": \"bark\",\n"
     " \"shapes\": [{\"shape\": \"crown\", \"names\": {\"green\": \"leaf\"}},\n"
-    "  {\"shape\": 1, \"material\": \"old\", \"runs\": [{\"first\": 4, \"count\": 2, \"material\": \"leaf\"},\n"
+    "  {\"shape\": 1, \"material\": \"old\", \"ranges\": [{\"first\": 4, \"count\": 2, \"material\": \"leaf\"},\n"
     "   {\"first\": 0, \"count\": 1, \"material\": \"bark\"}]}],\n"
     " \"objects\": [{\"object\": 2, \"tint\": [1, 2, 3]}, {\"object\": 1, \"material\": \"leaf\"}],\n"
     " \"lights\": [{\"direction\": [0, 0, -2], \"shadow\": false}], \"ambient\": [0, 0, 0], \"background\": [0, 0, 1],\n"
@@ -137,8 +137,8 @@ static void test_refused(void **state)
         {M "\"default\": \"b\"}", "l.json:2: /default: no material of that name, \"b\""},
         {M "\"shapes\": [{\"material\": \"a\"}]}", "\"shape\" is missing"},
         {M "\"shapes\": [{\"shape\": 0}, {\"shape\": 0}]}", "/shapes/1: the shape is there twice, in /shapes/0"},
-        {M "\"shapes\": [{\"shape\": 0, \"runs\": [{\"first\": 3, \"count\": 2, \"material\": \"a\"},\n{\"first\": 0, \"count\": 4, "
-           "\"material\": \"a\"}]}]}", "/shapes/0/runs: two runs have triangle 3"},
+        {M "\"shapes\": [{\"shape\": 0, \"ranges\": [{\"first\": 3, \"count\": 2, \"material\": \"a\"},\n{\"first\": 0, \"count\": 4, "
+           "\"material\": \"a\"}]}]}", "/shapes/0/ranges: two ranges have triangle 3"},
         {M "\"objects\": [{\"object\": 1}, {\"object\": 1}]}", "/objects: object 1 is there twice"},
         {M "\"objects\": [{\"object\": -1}]}", "/objects/0/object: must be in 0 .."},
         {M "\"lights\": [{\"direction\": [0, 0, 0]}]}", "/lights/0/direction: has no direction"},

@@ -133,7 +133,7 @@ static void set_text(const char *group, const char *name, const char *text)
 
 #define ALL_ARRAYS "Points Normals displacement Tangents strain damage"
 
-enum { MUTATIONS = 52 };
+enum { MUTATIONS = 54 };
 static const char *mutate(int which)
 {
     switch (which) {
@@ -172,7 +172,6 @@ static const char *mutate(int which)
     case 31: H5Ldelete(opened, "/xdmf/000003/Normals", H5P_DEFAULT); return "000003/Normals: missing";
     case 32: H5Ldelete(opened, "/VTKHDF/Steps", H5P_DEFAULT); return "/VTKHDF/Steps: missing";
     case 33: H5Ldelete(opened, "/VTKHDF/Points", H5P_DEFAULT); return "/VTKHDF/Points: missing";
-    /* of version 2 */
     case 34: remove_attribute("/modal", "source_kind"); return "source_kind: missing";
     case 35: remove_attribute("/modal", "source_hash"); return "source_hash: missing";
     case 36: set_text("/modal", "source_kind", "dream"); return "/modal@source_kind: no known kind, \"dream\"";
@@ -192,6 +191,12 @@ static const char *mutate(int which)
     case 48: set_text("/modal", "array_units", "m 1 1 1 1 1"); return "/modal@arrays: displacement: components, unit or";
     case 49: set_text("/modal", "arrays", ALL_ARRAYS " "); return "/modal@arrays: names and units have one blank";
     case 50: set_text("/modal", "array_units", "mm 1 m 1 1 1"); return "/modal@arrays: Points: components, unit or";
+    case 51:
+        H5Lcreate_hard(opened, "/VTKHDF/Steps/PartOffsets", opened, "/VTKHDF/Steps/PointDataOffsets/colour", H5P_DEFAULT, H5P_DEFAULT);
+        return "/VTKHDF/PointData/colour: missing";
+    case 52:
+        H5Lcreate_hard(opened, "/VTKHDF/Points", opened, "/VTKHDF/PointData/TCoords", H5P_DEFAULT, H5P_DEFAULT);
+        return "/VTKHDF/Steps/PointDataOffsets/TCoords: missing";
     default: H5Ldelete(opened, "/xdmf/000001/damage", H5P_DEFAULT); return "/xdmf/000001/damage: missing";
     }
 }
@@ -220,6 +225,27 @@ static void test_mutations(void **state)
     }
 }
 
+/* There is one version of the format. */
+static void test_version(void **state)
+{
+    (void)state;
+    static const char *const versions[] = {"0.9", "2.0"};
+    for (int i = 0; i < 2; i++) {
+        modal_error err = {0};
+        modal_findings findings = {0};
+        char says[96];
+        write_both();
+        opened = H5Fopen(file_a, H5F_ACC_RDWR, H5P_DEFAULT);
+        assert_true(opened >= 0);
+        set_text("/", "modal_format_version", versions[i]);
+        assert_true(H5Fclose(opened) >= 0);
+        assert_int_equal(modal_sequence_check(file_a, &findings, &err), MODAL_ERROR_INPUT);
+        snprintf(says, sizeof says, "modal_format_version: unsupported version %s, this program reads 1.x", versions[i]);
+        if (!strstr(err.message, says)) fail_msg("no \"%s\", but %s", says, err.message);
+        modal_findings_free(&findings);
+    }
+}
+
 int main(void)
 {
     fill();
@@ -228,6 +254,7 @@ int main(void)
         cmocka_unit_test_teardown(test_truncations, tidy),
         cmocka_unit_test_teardown(test_bit_flips, tidy),
         cmocka_unit_test_teardown(test_mutations, tidy),
+        cmocka_unit_test_teardown(test_version, tidy),
     };
     return cmocka_run_group_tests(tests, NULL, remove_folder);
 }

@@ -10,7 +10,7 @@ static void set_integer(json_t *object, const char *key, int64_t value)
     json_object_set_new(object, key, json_integer(value));
 }
 
-/* "sound", or "sound (material assumed: abs)". */
+/* "ok", or "ok (material assumed: abs)". */
 static void name_verdict(const modal_quality_judgement *j, char text[TOOL_VERDICT])
 {
     snprintf(text, TOOL_VERDICT, "%s%s%.64s%s", modal_verdicts[j->verdict], j->assumed_material ? " (material assumed: " : "",
@@ -20,7 +20,7 @@ static void name_verdict(const modal_quality_judgement *j, char text[TOOL_VERDIC
 json_t *tool_quality_json(const modal_quality_judgement *j)
 {
     json_t *quality = json_object(), *measures = json_array();
-    json_object_set_new(quality, "verdict", json_string(modal_verdicts[j->verdict]));
+    json_object_set_new(quality, "rating", json_string(modal_verdicts[j->verdict]));
     if (j->assumed_material) json_object_set_new(quality, "assumed_material", json_string(j->assumed_material));
     for (int i = 0; i < MODAL_QUALITY_MEASURES; i++) {
         const modal_quality_finding *f = &j->of[i];
@@ -29,7 +29,7 @@ json_t *tool_quality_json(const modal_quality_judgement *j)
         json_t *one = json_object();
         modal_quality_text(j, i, text, sizeof text);
         json_object_set_new(one, "name", json_string(modal_quality_measures[i].name));
-        json_object_set_new(one, "verdict", json_string(modal_verdicts[f->verdict]));
+        json_object_set_new(one, "rating", json_string(modal_verdicts[f->verdict]));
         json_object_set_new(one, "worst", json_real(f->worst));
         set_integer(one, "frame", f->frame);
         json_object_set_new(one, "time", json_real(f->time));
@@ -43,7 +43,7 @@ json_t *tool_quality_json(const modal_quality_judgement *j)
         json_object_set_new(one, "text", json_string(text));
         json_array_append_new(measures, one);
     }
-    json_object_set_new(quality, "measures", measures);
+    json_object_set_new(quality, "indicators", measures);
     if (j->missing) {
         char text[TOOL_QUALITY_SUMMARY];
         modal_quality_missing_text(j->missing, text, sizeof text);
@@ -104,5 +104,5 @@ modal_status tool_require_sound(const modal_quality_judgement *j, const char *pa
     char text[TOOL_QUALITY_SUMMARY];
     if (j->verdict == MODAL_SOUND) return MODAL_OK;
     tool_quality_summary(j, text);
-    return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED, "--require-sound: %s: the motion is %s", path, text);
+    return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED, "--require-ok: %s: the motion is %s", path, text);
 }

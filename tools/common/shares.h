@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which share of a sequence this process makes, as --share or its launcher says, and the folder in which the processes meet
- * (formats/sequence.md, "Shares of a sequence"). */
+/* Which share of a sequence this process makes, as --shard or its launcher says, and the folder in which the processes meet
+ * (formats/sequence.md, "Shards of a sequence"). */
 #ifndef TOOLS_COMMON_SHARES_H
 #define TOOLS_COMMON_SHARES_H
 
@@ -20,13 +20,13 @@ modal_status tool_local_rank(int64_t *rank, modal_error *err);
  * file system, is over in any case. MODAL_ERROR_SYSTEM: also where files can neither be linked nor renamed without replacing. */
 modal_status tool_publish(tool_output *output, const char *name, int *first, modal_error *err);
 
-/* ---- OUT/shares.part ---- */
+/* ---- OUT/shards.part ---- */
 
-#define TOOL_SHARES_FOLDER "shares.part"
+#define TOOL_SHARES_FOLDER "shards.part"
 
 typedef enum tool_share_state { TOOL_SHARE_MISSING, TOOL_SHARE_BEGUN, TOOL_SHARE_COMPLETE } tool_share_state;
 
-/* The text of OUT/shares.part/head, ended by zero, which the caller frees; *head is NULL where there is none. MODAL_ERROR_INPUT where it is
+/* The text of OUT/shards.part/head, ended by zero, which the caller frees; *head is NULL where there is none. MODAL_ERROR_INPUT where it is
  * no head; then, too, *n is 0. */
 modal_status tool_shares_head(const char *out, char **head, int64_t *n, modal_error *err);
 /* What the journal of a share says. MODAL_ERROR_SYSTEM where it cannot be read. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What OUT/shares.part says: which shares are complete. */
+/* What OUT/shards.part says: which shares are complete. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ modal_status tool_shares_load(const char *path, char **text, modal_error *err)
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0 && (errno == ENOENT || errno == ENOTDIR)) return MODAL_OK;
     if (file < 0 || fstat(file, &info) != 0) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be read, %s", path, strerror(errno));
-    if (!S_ISREG(info.st_mode) || info.st_size > MOST) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: not a text of shares", path);
+    if (!S_ISREG(info.st_mode) || info.st_size > MOST) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: not a text of shards", path);
     MODAL_TRY(modal_alloc(text, info.st_size + 1, 1, "journal", err));
     const int64_t got = modal_disk_read(file, 0, *text, info.st_size);
     if (got < 0) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be read, %s", path, strerror(errno));
@@ -44,10 +44,10 @@ modal_status tool_shares_head(const char *out, char **head, int64_t *n, modal_er
         return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: name too long", out);
     MODAL_TRY(tool_shares_load(path, head, err));
     if (!*head) return MODAL_OK;
-    const char *at = strstr(*head, "\nshares ");
+    const char *at = strstr(*head, "\nshards ");
     int length = 0;
-    if (!at || sscanf(at, "\nshares %" SCNd64 "%n", n, &length) != 1 || strcmp(at + length, "\n") != 0 || *n < 1 || *n > TOOL_MOST_SHARES)
-        status = modal_error_set(err, MODAL_ERROR_INPUT, "%s: not the head of shares", path);
+    if (!at || sscanf(at, "\nshards %" SCNd64 "%n", n, &length) != 1 || strcmp(at + length, "\n") != 0 || *n < 1 || *n > TOOL_MOST_SHARES)
+        status = modal_error_set(err, MODAL_ERROR_INPUT, "%s: not the head of shards", path);
 done:
     if (status != MODAL_OK) *n = 0;
     return status;

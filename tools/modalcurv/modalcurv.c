@@ -206,7 +206,7 @@ static modal_status write_all(tool *t, const modalcurv_request *r, const modalcu
     MODAL_TRY(modalcurv_commit_outputs(out, &info, &manifest, err));
     tool_stage(t, "close and sync", tool_seconds() - start, -1);
     if (r->coloured >= 0) json_object_set_new(t->report, "colour_range", json_real(w.colour.range));
-    json_object_set_new(t->report, "back_end", json_string(r->device->name));
+    json_object_set_new(t->report, "backend", json_string(r->device->name));
     json_object_set_new(t->report, "device", json_string(r->device->hardware));
     tool_note(t, "%s: %" PRId64 " frame%s of %" PRId64 " vertices", r->folder, in->n, in->n == 1 ? "" : "s", in->n_vertices);
 done:

@@ -63,11 +63,11 @@ static const tool_option options[] = {
     {"resume", 0, NULL, NULL,
      "If the run stops for any reason, keep the frames written so far; the same command continues from them.",
      0},
-    {"share", 0, "I/N", NULL,
+    {"shard", 0, "I/N", NULL,
      "Make part I of N of the sequence, 0 to N - 1, into the files that all parts share; auto takes I and N from mpirun, srun or a Slurm array, "
      "auto/N takes I. Whoever comes last finishes OUT.", 0},
-    {"join", 0, NULL, NULL, "Finish OUT by hand where all shares are complete.", 0},
-    {"verify", 0, NULL, NULL, "With --join: read what the shares have written again, against their hashes.", 0},
+    {"join", 0, NULL, NULL, "Finish OUT by hand where all shards are complete.", 0},
+    {"verify", 0, NULL, NULL, "With --join: read what the shards have written again, against their hashes.", 0},
     {"crease", 0, "DEG|vn", NULL,
      "glb and obj: edges sharper than this at rest, 0 to 180 degrees, give their corners normals of their own; vertices are split there. vn: the edges "
      "where the .obj that modalpack read has several normals.", 0},
@@ -92,7 +92,7 @@ static void print_versions(FILE *to)
 static int is_divided(const tool_arguments *a)
 {
     const char *format = tool_value(a, "format");
-    return tool_count(a, "share") || tool_count(a, "join") || (format && strcmp(format, "null") == 0);
+    return tool_count(a, "shard") || tool_count(a, "join") || (format && strcmp(format, "null") == 0);
 }
 
 static const tool_program program = {
@@ -106,7 +106,7 @@ static const tool_program program = {
     .output = 2,
     .output_traits = TOOL_WRITES,
     .endings = "vtkhdf glb pc2 mdd csv wav ply vtp vtu obj",
-    .divided_by = "--share auto",
+    .divided_by = "--shard auto",
     .is_divided = is_divided,
     .notes =
         "OUT is a folder, made if absent: sequence.vtkhdf (all frames; ParaView 5.13, VTK 9.3, h5py),\n"
@@ -123,7 +123,7 @@ static const tool_program program = {
                 "modaldeform ring.h5 out --output-mesh volume --format vtu --fields displacement\n"
                 "modaldeform ring.h5 out --format csv --probe 17 --probe 0.02,0.15,0 --fields speed\n"
                 "modaldeform ring.h5 out --format wav --listen 0,0.2,0.3 --gain auto\n"
-                "mpirun -n 4 modaldeform ring.h5 out --share auto -j 2\n"
+                "mpirun -n 4 modaldeform ring.h5 out --shard auto -j 2\n"
                 "modalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modaldeform - out",
     .first_examples = "modaldeform ring.h5 out\n"
                       "modaldeform ring.h5 out --format glb,pc2 --normals none\n"
@@ -265,7 +265,7 @@ static void report(tool *t, const modaldeform_request *r, const modaldeform_inpu
 {
     json_t *to = t->report;
     const modal_device *own = in->snapshots ? modaldeform_snapshots_device(in->snapshots) : NULL;
-    json_object_set_new(to, "back_end", json_string(own ? own->name : deformer ? modal_deformer_back_end(deformer) : "none"));
+    json_object_set_new(to, "backend", json_string(own ? own->name : deformer ? modal_deformer_back_end(deformer) : "none"));
     json_object_set_new(to, "device", json_string(own ? own->hardware : deformer ? modal_deformer_device(deformer) : "none"));
     json_object_set_new(to, "threads", json_integer(r->threads));
     if (deformer) {

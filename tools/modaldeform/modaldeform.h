@@ -32,7 +32,7 @@ typedef struct modaldeform_request {
     tool_slice frames;
     int from_stdin, force, resume, threads;
     int one_file;         /* `folder` is the name of one file of the only format */
-    modal_share share;    /* --share; n 0: the whole sequence */
+    modal_share share;    /* --shard; n 0: the whole sequence */
     int join, verify;     /* --join, --verify */
     int64_t memory_limit; /* 0: none */
     double precision;     /* m, 0: none */

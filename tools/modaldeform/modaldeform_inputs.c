@@ -10,8 +10,7 @@
 #include "lib/base/memory.h"
 #include "lib/deform/rates.h"
 #include "formats/sequences/sequence_glb.h"
-#include "formats/sequences/sequence_mdd.h"
-#include "formats/sequences/sequence_pc2.h"
+#include "formats/sequences/sequence_point_cache.h"
 #include "tools/common/endings.h"
 #include "tools/common/slow_motion.h"
 #include "tools/common/trajectory_input.h"
@@ -31,7 +30,7 @@ static modal_status unknown_format(const char *name, size_t length, modal_error 
 static modal_status find_format(const tool_arguments *a, modaldeform_request *r, const char **formats, modal_error *err)
 {
     const char *names[MODAL_SEQUENCE_FORMATS];
-    const char *const options[] = {"resume", "share", "join"};
+    const char *const options[] = {"resume", "shard", "join"};
     *formats = tool_value(a, "format");
     for (int i = 0; i < MODAL_SEQUENCE_FORMATS; i++) names[i] = modal_sequence_formats[i]->files[0] ? modal_sequence_formats[i]->name : NULL;
     const int named = tool_ending_find(r->folder, names, MODAL_SEQUENCE_FORMATS);
@@ -122,7 +121,7 @@ modal_status modaldeform_read_request(tool *t, modaldeform_request *r, modal_err
     MODAL_TRY(modaldeform_find_snapshots(t, r, err));
     MODAL_TRY(find_format(a, r, &formats, err));
     MODAL_TRY(parse_formats(formats, r, err));
-    if (r->resume && !tool_count(a, "share") && (r->n_formats != 1 || r->formats[0] != &modal_sequence_vtkhdf))
+    if (r->resume && !tool_count(a, "shard") && (r->n_formats != 1 || r->formats[0] != &modal_sequence_vtkhdf))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--resume: only with --format vtkhdf, %s",
                    formats);
     r->deform.back_end = tool_value(a, "backend");

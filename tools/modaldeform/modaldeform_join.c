@@ -159,7 +159,7 @@ static modal_status read_run(const modaldeform_share *s, json_t **run, modal_err
     MODAL_TRY(tool_shares_load(path, &text, err));
     const char *line = text ? strstr(text, "\nrun ") : NULL;
     if (line) *run = json_loads(line + 5, JSON_DISABLE_EOF_CHECK, NULL);
-    if (!json_string_value(json_object_get(*run, "command")) || !json_string_value(json_object_get(*run, "back_end")) ||
+    if (!json_string_value(json_object_get(*run, "command")) || !json_string_value(json_object_get(*run, "backend")) ||
         !json_string_value(json_object_get(*run, "device")))
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: damaged, it does not say what ran", path);
 done:
@@ -192,14 +192,14 @@ static modal_status verify_share(tool *t, const modaldeform_share *s, int64_t in
     }
     snprintf(path, sizeof path, "%s/%" PRId64 ".journal", s->folder, index);
     MODAL_TRY(tool_shares_load(path, &text, err));
-    MODAL_TRY(modal_alloc_zero(&done, s->info->n_frames, 1, "share", err));
+    MODAL_TRY(modal_alloc_zero(&done, s->info->n_frames, 1, "shard", err));
     MODAL_TRY(modaldeform_share_verify(&one, text ? text : "", done, &same, err));
     int pieces = 0;
     for (int i = 0; i < s->n; i++) pieces |= one.all[i].sharing == MODALDEFORM_PIECES;
     for (int i = 0; i < one.n_runs && !pieces; i++)
         for (int64_t k = one.runs[i].first; k < one.runs[i].end; k++) same &= done[k];
     if (!same) {
-        tool_warn(t, "share %" PRId64 ": its bytes are not those of its journal; run it again", index);
+        tool_warn(t, "shard %" PRId64 ": its bytes are not those of its journal; run it again", index);
         unlink(path);
         ++*n_wrong;
     }
@@ -215,7 +215,7 @@ static modal_status verify_all(tool *t, const modaldeform_share *s, modal_error 
     modal_status status = MODAL_OK;
     int64_t n_wrong = 0;
     for (int64_t i = 0; i < s->share.n; i++) MODAL_TRY(verify_share(t, s, i, &n_wrong, err));
-    if (n_wrong > 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: --verify: shares with other bytes than they wrote, %" PRId64, s->r->folder, n_wrong);
+    if (n_wrong > 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: --verify: shards with other bytes than they wrote, %" PRId64, s->r->folder, n_wrong);
 done:
     return status;
 }
@@ -239,8 +239,8 @@ static modal_status all_complete(tool *t, const modaldeform_share *s, int *yes, 
     if (*yes) goto done;
     if (s->r->join || s->share.n <= 64) MODAL_TRY(tool_shares_list(s->r->folder, s->share.n, 0, list, sizeof list, &n_missing, err));
     if (s->r->join && n_missing > 0)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: --join: %" PRId64 " of %" PRId64 " shares are not complete, %s", s->r->folder, n_missing, s->share.n, list);
-    if (n_missing > 0) tool_note(t, "%s: not complete yet: shares %s of %" PRId64, s->r->folder, list, s->share.n);
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: --join: %" PRId64 " of %" PRId64 " shards are not complete, %s", s->r->folder, n_missing, s->share.n, list);
+    if (n_missing > 0) tool_note(t, "%s: not complete yet: shards %s of %" PRId64, s->r->folder, list, s->share.n);
 done:
     return status;
 }
@@ -264,7 +264,7 @@ modal_status modaldeform_share_finish(tool *t, const modaldeform_request *r, con
     MODAL_TRY(modaldeform_begin_sidecars(r, out, err));
     MODAL_TRY(write_rest(s, out, err));
     MODAL_TRY(read_run(s, &run, err));
-    const modaldeform_ran ran = {json_string_value(json_object_get(run, "command")), json_string_value(json_object_get(run, "back_end")),
+    const modaldeform_ran ran = {json_string_value(json_object_get(run, "command")), json_string_value(json_object_get(run, "backend")),
                                  json_string_value(json_object_get(run, "device"))};
     MODAL_TRY(modaldeform_write_manifest(t, r, in, s->info, &ran, out, &bytes, err));
     MODAL_TRY(modaldeform_commit_outputs(r, out, err));
@@ -272,7 +272,7 @@ modal_status modaldeform_share_finish(tool *t, const modaldeform_request *r, con
     tool_stage(t, "finish", tool_seconds() - start, -1);
     json_object_set_new(t->report, "finished", json_true());
     json_object_set_new(t->report, "bytes", json_integer(bytes));
-    tool_note(t, "%s: %" PRId64 " frames of %" PRId64 " points, %.1f MB, of %" PRId64 " shares", r->folder, in->n, in->mesh_points, 1e-6 * (double)bytes,
+    tool_note(t, "%s: %" PRId64 " frames of %" PRId64 " points, %.1f MB, of %" PRId64 " shards", r->folder, in->n, in->mesh_points, 1e-6 * (double)bytes,
               s->share.n);
 done:
     json_decref(run);

@@ -64,7 +64,7 @@ void modaldeform_journal_describe(const modaldeform_input *in, const modal_seque
         shown[i] = in->arguments[i] >= ' ' && in->arguments[i] <= '~' ? in->arguments[i] : '?';
     shown[i] = '\0';
     snprintf(text, MOST_TEXT,
-             "modaldeform %s journal 2\ntrajectory %s\nbasis %s\nback_end %s\narguments %s\n"
+             "modaldeform %s journal 1\ntrajectory %s\nbasis %s\nbackend %s\narguments %s\n"
              "frames %" PRId64 " of %" PRId64 " points, %d arrays: %s\n",
              tool_build(), in->trajectory_hash, in->trajectory.basis_hash, kind, arguments, info->n_frames,
              info->n_points, info->arrays.n, shown);

@@ -68,13 +68,13 @@ static void aim(modaldeform_outputs *out)
     }
 }
 
-/* An unfinished sequence of --share is not lost by chance. */
+/* An unfinished sequence of --shard is not lost by chance. */
 static modal_status refuse_shares(const modaldeform_request *r, modal_error *err)
 {
     char path[4096];
     struct stat info;
     if (r->force || snprintf(path, sizeof path, "%s/" TOOL_SHARES_FOLDER, r->folder) >= (int)sizeof path || lstat(path, &info) != 0) return MODAL_OK;
-    return modal_error_set(err, TOOL_ERROR_EXISTS, "%s: exists, shares of an unfinished sequence (--share goes on with it, --force discards it)", path);
+    return modal_error_set(err, TOOL_ERROR_EXISTS, "%s: exists, shards of an unfinished sequence (--shard goes on with it, --force discards it)", path);
 }
 
 void modaldeform_discard_shares(const modaldeform_request *r)

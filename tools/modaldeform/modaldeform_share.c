@@ -25,16 +25,16 @@ static int is_shareable(const modal_sequence_format *f)
 modal_status modaldeform_check_share(const tool_arguments *a, modaldeform_request *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const char *text = tool_value(a, "share");
+    const char *text = tool_value(a, "shard");
     r->join = tool_count(a, "join") > 0;
     r->verify = tool_count(a, "verify") > 0;
     if (r->verify && !r->join) return modal_error_set(err, MODAL_ERROR_USAGE, "--verify: only with --join");
     if (!text && !r->join) return MODAL_OK;
-    if (text && r->join) return modal_error_set(err, MODAL_ERROR_USAGE, "--join: not with --share, %s", text);
+    if (text && r->join) return modal_error_set(err, MODAL_ERROR_USAGE, "--join: not with --shard, %s", text);
     if (text) MODAL_TRY(tool_share_parse(text, &r->share, err));
-    const char *option = r->join ? "--join" : "--share";
-    if (r->from_stdin) MODAL_FAIL(err, MODAL_ERROR_USAGE, "%s: every share reads the trajectory, which a pipe brings once, -", option);
-    if (r->force) MODAL_FAIL(err, MODAL_ERROR_USAGE, "%s: not with --force, which would take away what other shares write", option);
+    const char *option = r->join ? "--join" : "--shard";
+    if (r->from_stdin) MODAL_FAIL(err, MODAL_ERROR_USAGE, "%s: every shard reads the trajectory, which a pipe brings once, -", option);
+    if (r->force) MODAL_FAIL(err, MODAL_ERROR_USAGE, "%s: not with --force, which would take away what other shards write", option);
     if (r->join && r->dry) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--join: not with --format null");
     for (int i = 0; i < r->n_formats; i++)
         if (!is_shareable(r->formats[i]))
@@ -129,11 +129,11 @@ modal_status modaldeform_share_open(tool *t, const modaldeform_request *r, const
     *share = NULL;
     *finished = 0;
     if (r->share.n == 0 && !r->join) return MODAL_OK;
-    MODAL_TRY(modal_alloc_zero(&s, 1, sizeof *s, "share", err));
+    MODAL_TRY(modal_alloc_zero(&s, 1, sizeof *s, "shard", err));
     *s = (modaldeform_share){.r = r, .info = info, .share = r->share, .journal = -1, .claim = -1, .n = r->n_formats};
     *share = s;
     MODAL_TRY(path_of(&s->folder, r->folder, TOOL_SHARES_FOLDER, "", err));
-    MODAL_TRY(modal_alloc_zero(&s->done, info->n_frames, 1, "share", err));
+    MODAL_TRY(modal_alloc_zero(&s->done, info->n_frames, 1, "shard", err));
     for (int i = 0; i < s->n; i++) {
         modaldeform_shared *f = &s->all[i];
         *f = (modaldeform_shared){.format = r->formats[i], .sharing = sharing_of(r->formats[i], info)};
@@ -153,7 +153,7 @@ modal_status modaldeform_share_open(tool *t, const modaldeform_request *r, const
             goto done;
         }
     }
-    if (r->join && !s->found) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no shares have been begun here", r->folder);
+    if (r->join && !s->found) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no shards have been begun here", r->folder);
     if (r->join) s->share = (modal_share){0, n};
     s->complete = r->join;
     if (!r->dry && !r->join) {
@@ -172,8 +172,8 @@ done:
 
 const char *modaldeform_share_kind(const modaldeform_share *s, char kind[32])
 {
-    const char *at = s && s->complete && s->found ? strstr(s->found, "\nback_end ") : NULL;
-    return at && sscanf(at, "\nback_end %31s", kind) == 1 ? kind : NULL;
+    const char *at = s && s->complete && s->found ? strstr(s->found, "\nbackend ") : NULL;
+    return at && sscanf(at, "\nbackend %31s", kind) == 1 ? kind : NULL;
 }
 
 /* ---- the files ---- */
@@ -360,13 +360,13 @@ done:
 
 static void report(tool *t, const modaldeform_share *s, const char *kind)
 {
-    json_object_set_new(t->report, "back_end", json_string(kind));
-    json_object_set_new(t->report, "share", json_integer(s->r->join ? -1 : s->share.index));
-    json_object_set_new(t->report, "shares", json_integer(s->share.n));
+    json_object_set_new(t->report, "backend", json_string(kind));
+    json_object_set_new(t->report, "shard", json_integer(s->r->join ? -1 : s->share.index));
+    json_object_set_new(t->report, "shards", json_integer(s->share.n));
     json_object_set_new(t->report, "frames", json_integer(s->n_made));
     json_object_set_new(t->report, "kept_frames", json_integer(s->n_kept));
     if (!s->r->join)
-        tool_note(t, "%s: share %" PRId64 " of %" PRId64 ": %" PRId64 " frames made, %" PRId64 " were there", s->r->dry ? "dropped" : s->r->folder,
+        tool_note(t, "%s: shard %" PRId64 " of %" PRId64 ": %" PRId64 " frames made, %" PRId64 " were there", s->r->dry ? "dropped" : s->r->folder,
                   s->share.index, s->share.n, s->n_made, s->n_kept);
 }
 

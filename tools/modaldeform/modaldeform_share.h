@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --share I/N and --join: the processes of a sequence meet in OUT/shares.part (formats/sequence.md, "Shares of a sequence"). */
+/* --shard I/N and --join: the processes of a sequence meet in OUT/shards.part (formats/sequence.md, "Shards of a sequence"). */
 #ifndef TOOLS_MODALDEFORM_SHARE_H
 #define TOOLS_MODALDEFORM_SHARE_H
 
@@ -30,7 +30,7 @@ struct modaldeform_share {
     const modaldeform_request *r;
     const modal_sequence_info *info;
     modal_share share; /* of --join: n alone */
-    char *folder;      /* OUT/shares.part */
+    char *folder;      /* OUT/shards.part */
     char *found;       /* the head that was there when this run began; NULL: none */
     char *head;        /* as this run has it */
     int complete;      /* nothing is left to make */

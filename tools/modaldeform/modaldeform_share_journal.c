@@ -49,11 +49,11 @@ modal_status modaldeform_share_describe(const modaldeform_input *in, const char 
     MODAL_TRY(modal_alloc(&s->head, MOST_HEAD, 1, "head", err));
     modaldeform_journal_describe(in, s->info, kind, journal);
     hash_options(s, options);
-    const char *rest = strstr(journal, "journal 2\n"); /* the lines are those of the journal of --resume */
-    int used = snprintf(s->head, MOST_HEAD, "%.*sshares 1\n%soptions %s\nformats", (int)(rest - journal), journal, rest + 10, options);
+    const char *rest = strstr(journal, "journal 1\n"); /* the lines are those of the journal of --resume */
+    int used = snprintf(s->head, MOST_HEAD, "%.*sshards 1\n%soptions %s\nformats", (int)(rest - journal), journal, rest + 10, options);
     for (int i = 0; i < s->n; i++)
         used += snprintf(s->head + used, (size_t)(MOST_HEAD - used), " %s", s->all[i].format->name ? s->all[i].format->name : s->all[i].format->files[0]);
-    snprintf(s->head + used, (size_t)(MOST_HEAD - used), "\nshares %" PRId64 "\n", s->share.n);
+    snprintf(s->head + used, (size_t)(MOST_HEAD - used), "\nshards %" PRId64 "\n", s->share.n);
 done:
     return status;
 }
@@ -61,12 +61,12 @@ done:
 static modal_status refuse(const modaldeform_share *s, const char *found, modal_error *err)
 {
     static const char *const what[] = {"version of this program", "trajectory", "basis", "back end", "arguments", "frames",
-                                       "options", "formats", "number of shares"};
+                                       "options", "formats", "number of shards"};
     size_t line = 0;
     const char *start = found;
     for (size_t i = 0; found[i] && found[i] == s->head[i]; i++)
         if (found[i] == '\n') line++, start = found + i + 1;
-    return modal_error_set(err, MODAL_ERROR_INPUT, "%s: the shares here are of another %s (%.*s); without the folder all starts anew", s->r->folder,
+    return modal_error_set(err, MODAL_ERROR_INPUT, "%s: the shards here are of another %s (%.*s); without the folder all starts anew", s->r->folder,
                            what[line < 9 ? line : 8], (int)strcspn(start, "\n"), start);
 }
 
@@ -133,7 +133,7 @@ modal_status modaldeform_share_meet(modaldeform_share *s, int *finished, modal_e
             goto done;
         }
         MODAL_TRY(tool_shares_head(s->r->folder, &s->found, &n, err));
-        if (!s->found) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: another process has removed the shares", s->folder);
+        if (!s->found) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: another process has removed the shards", s->folder);
     }
     if (strcmp(s->found, s->head) != 0) MODAL_TRY(refuse(s, s->found, err));
     tool_folder_keep(s->r->folder);
@@ -149,7 +149,7 @@ modal_status modaldeform_share_note(const modaldeform_share *s, const char *line
     return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: write error, %s", s->journal_path, strerror(errno));
 }
 
-/* Takes --share and its value out of a command line that was quoted for a shell. */
+/* Takes --shard and its value out of a command line that was quoted for a shell. */
 static void without_share(char *text)
 {
     char *to = text;
@@ -163,7 +163,7 @@ static void without_share(char *text)
         const size_t length = (size_t)(c - word);
         while (*c == ' ') c++;
         ended |= length == 2 && strncmp(word, "--", 2) == 0;
-        const int is_share = !ended && strncmp(word, "--share", 7) == 0 && (length == 7 || word[7] == '=');
+        const int is_share = !ended && strncmp(word, "--shard", 7) == 0 && (length == 7 || word[7] == '=');
         const int drop = dropped || is_share;
         dropped = is_share && length == 7;
         if (drop) continue;
@@ -185,13 +185,13 @@ static modal_status begin_text(const tool *t, const modaldeform_input *in, const
     MODAL_TRY(modal_copy_text(&command, t->command_line, SIZE_MAX, err));
     without_share(command);
     json_object_set_new(run, "command", modal_json_string(command));
-    json_object_set_new(run, "back_end", modal_json_string(own ? own->name : deformer ? modal_deformer_back_end(deformer) : "none"));
+    json_object_set_new(run, "backend", modal_json_string(own ? own->name : deformer ? modal_deformer_back_end(deformer) : "none"));
     json_object_set_new(run, "device", modal_json_string(own ? own->hardware : deformer ? modal_deformer_device(deformer) : "none"));
     line = json_dumps(run, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII);
     if (!line) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "journal: out of memory");
     const int64_t length = (int64_t)(strlen(s->head) + strlen(line)) + 64;
     MODAL_TRY(modal_alloc(text, length, 1, "journal", err));
-    snprintf(*text, (size_t)length, "%sshare %" PRId64 "\nrun %s\n", s->head, s->share.index, line);
+    snprintf(*text, (size_t)length, "%sshard %" PRId64 "\nrun %s\n", s->head, s->share.index, line);
 done:
     free(line);
     json_decref(run);

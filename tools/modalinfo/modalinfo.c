@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* modalinfo: what a basis, a trajectory or a deformed sequence holds, and whether it is sound. */
+/* modalinfo: what a basis, a trajectory or a deformed sequence holds, and whether it is valid. */
 #include "tools/modalinfo/modalinfo.h"
 
 #include <errno.h>
@@ -35,8 +35,8 @@ static const tool_option options[] = {
      "Check every rule of the file's specification, list all that are broken, and exit with 1 if "
      "there are any.",
      TOOL_FIRST},
-    {"require-sound", 0, NULL, NULL,
-     "With --check, of a trajectory: exit code 5 unless its motion is sound, all that it needs measured and within the limits.", 0},
+    {"require-ok", 0, NULL, NULL,
+     "With --check, of a trajectory: exit code 5 unless the rating of its motion is ok.", 0},
     {"compare", 0, NULL, NULL,
      "Compare two bases of the same solids, by the modal assurance criterion and frequency, or two trajectories of the same "
      "solids and times, by their distance in the norm of the mass matrix in every frame.",
@@ -71,8 +71,8 @@ static const tool_program program = {
     .notes =
         "FILE is a mesh or a surface (formats/meshes.md), a basis.h5, a traj.h5, a sequence.vtkhdf (or its\n"
         ".xdmf), a textures.h5, an octree.h5, or the folder that modaldeform wrote (or its\n"
-        "manifest.json). With --check, exit code 1 means that a rule is broken, or that a motion is\n"
-        "wrong by its own measures (formats/trajectory.md), 3 that the file is none of these\n"
+        "manifest.json). With --check, exit code 1 means that a rule is broken, or that the rating\n"
+        "of a motion is invalid (formats/trajectory.md), 3 that the file is none of these\n"
         "or cannot be read at all.",
     .examples = "modalinfo part.inp --unit mm\nmodalinfo basis.h5\nmodalinfo --compare coarse.h5 fine.h5\n"
                 "modalinfo --json traj.h5\nmodalinfo --check out/sequence.vtkhdf\nmodalinfo --check out\n"
@@ -106,7 +106,7 @@ static modal_status judge_trajectory(const char *path, modal_findings *findings,
     return status;
 }
 
-/* The verdict where the file has measures. */
+/* The rating if the file has /quality. */
 static modal_status judge_snapshots(const char *path, modal_findings *findings, json_t **quality, modal_error *err)
 {
     json_t *info = NULL;
@@ -127,7 +127,7 @@ static const kind kinds[KINDS] = {
     [KIND_SNAPSHOTS] = {"snapshots", modalinfo_describe_snapshots, modal_snapshots_check, judge_snapshots},
     [KIND_TEXTURES] = {"textures", modalinfo_describe_textures, modal_textures_check, NULL},
     [KIND_OCTREE] = {"octree", modalinfo_describe_octree, modal_octree_check, NULL},
-    [KIND_SHARES] = {"shares", modalinfo_describe_shares, modalinfo_check_shares, NULL},
+    [KIND_SHARES] = {"shards", modalinfo_describe_shares, modalinfo_check_shares, NULL},
 };
 
 /* Files of the family that are not HDF5: a folder and the manifest in it are an output, a sidecar stands
@@ -200,14 +200,14 @@ static void print_line(FILE *to, const char *path, const char *text)
 /* quality: of a trajectory or snapshots that keep all rules, or NULL. */
 static void print_verdict(FILE *to, const char *path, const kind *k, const json_t *quality)
 {
-    const char *verdict = quality ? json_string_value(json_object_get(quality, "verdict")) : modal_verdicts[MODAL_SOUND];
+    const char *verdict = quality ? json_string_value(json_object_get(quality, "rating")) : NULL;
     const char *missing = json_string_value(json_object_get(quality, "missing"));
     const char *material = json_string_value(json_object_get(quality, "assumed_material"));
     char text[TOOL_QUALITY_SUMMARY];
     size_t i;
     json_t *one;
-    json_array_foreach (json_object_get(quality, "measures"), i, one) {
-        const char *own = json_string_value(json_object_get(one, "verdict"));
+    json_array_foreach (json_object_get(quality, "indicators"), i, one) {
+        const char *own = json_string_value(json_object_get(one, "rating"));
         if (strcmp(own, modal_verdicts[MODAL_SOUND]) == 0) continue;
         snprintf(text, sizeof text, "%s: %s", own, json_string_value(json_object_get(one, "text")));
         print_line(to, path, text);
@@ -216,20 +216,19 @@ static void print_verdict(FILE *to, const char *path, const kind *k, const json_
         snprintf(text, sizeof text, "%s: %s", modal_verdicts[MODAL_NOT_JUDGED], missing);
         print_line(to, path, text);
     }
-    int used = strcmp(verdict, modal_verdicts[MODAL_NOT_JUDGED]) == 0 ? snprintf(text, sizeof text, "a %s that is %s", k->type, verdict)
-                                                                      : snprintf(text, sizeof text, "a %s %s", verdict, k->type);
+    int used = snprintf(text, sizeof text, "valid %s%s%s", k->type, verdict ? ", rating " : "", verdict ? verdict : "");
     if (material && used > 0 && (size_t)used < sizeof text)
         snprintf(text + used, sizeof text - (size_t)used, " (material assumed: %.64s)", material);
     print_line(to, path, text);
 }
 
-/* --require-sound, of a file that keeps all rules; verdict: of a trajectory, else NULL. */
+/* --require-ok, of a file that keeps all rules; verdict: the rating of a motion; NULL: of another file. */
 static modal_status check_sound(const tool *t, const kind *k, const char *shown, const char *verdict, modal_error *err)
 {
-    if (!tool_count(&t->arguments, "require-sound")) return MODAL_OK;
-    if (!verdict) return modal_error_set(err, MODAL_ERROR_USAGE, "--require-sound: is for trajectories, not for a %s, %s", k->type, shown);
+    if (!tool_count(&t->arguments, "require-ok")) return MODAL_OK;
+    if (!verdict) return modal_error_set(err, MODAL_ERROR_USAGE, "--require-ok: is for motions, not for %s, %s", k->type, shown);
     if (strcmp(verdict, modal_verdicts[MODAL_SOUND]) == 0) return MODAL_OK;
-    return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED, "--require-sound: %s: the motion is %s", shown, verdict);
+    return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED, "--require-ok: %s: the motion is %s", shown, verdict);
 }
 
 static modal_status print_findings(tool *t, const char *path, const kind *k, int as_json,
@@ -245,7 +244,7 @@ static modal_status print_findings(tool *t, const char *path, const kind *k, int
     json_t *object = json_object(), *list = json_array();
     json_object_set_new(object, "file", modal_json_string(path));
     json_object_set_new(object, "type", json_string(k->type));
-    json_object_set_new(object, "sound", json_boolean(findings->n == 0));
+    json_object_set_new(object, "valid", json_boolean(findings->n == 0));
     for (int64_t i = 0; i < findings->n; i++)
         json_array_append_new(list, modal_json_string(findings->texts[i]));
     json_object_set_new(object, "findings", list);
@@ -294,8 +293,8 @@ static modal_status check_request(const tool_arguments *a, modal_error *err)
     const int compare = tool_count(a, "compare");
     if (compare && a->n_operands != 2)
         return modal_error_set(err, MODAL_ERROR_USAGE, "--compare: needs two files, see --help");
-    if (tool_count(a, "require-sound") && !tool_count(a, "check"))
-        return modal_error_set(err, MODAL_ERROR_USAGE, "--require-sound: needs --check");
+    if (tool_count(a, "require-ok") && !tool_count(a, "check"))
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--require-ok: needs --check");
     if (compare && (pack || tool_count(a, "check")))
         return modal_error_set(err, MODAL_ERROR_USAGE, "--compare: not with --pack or --check");
     if (!pack && !compare && a->n_operands != 1)
@@ -361,7 +360,7 @@ int main(int argc, char **argv)
         MODAL_TRY(k->check(path, &findings, &err));
         if (k == &kinds[KIND_OUTPUT]) MODAL_TRY(modalinfo_check_others(&t, path, &findings, &err));
         if (k->judge && findings.n == 0) MODAL_TRY(k->judge(path, &findings, &quality, &err));
-        const char *verdict = json_string_value(json_object_get(quality, "verdict"));
+        const char *verdict = json_string_value(json_object_get(quality, "rating"));
         if (findings.n > 0 || (verdict && strcmp(verdict, modal_verdicts[MODAL_WRONG]) == 0)) exit_done = TOOL_EXIT_NO;
         MODAL_TRY(print_findings(&t, piped ? shown : path, k, as_json, &findings, quality, &err));
         if (exit_done == TOOL_EXIT_DONE) MODAL_TRY(check_sound(&t, k, shown, verdict, &err));

@@ -31,7 +31,7 @@ modal_status modalinfo_check_output(const char *path, modal_findings *findings, 
  * warning. */
 modal_status modalinfo_check_others(tool *t, const char *path, modal_findings *findings, modal_error *err);
 
-/* A folder in which shares of a sequence are being made (modaldeform --share). */
+/* A folder in which shares of a sequence are being made (modaldeform --shard). */
 int modalinfo_has_shares(const char *path);
 modal_status modalinfo_describe_shares(const char *path, json_t **info, modal_error *err);
 modal_status modalinfo_check_shares(const char *path, modal_findings *findings, modal_error *err);

@@ -386,8 +386,7 @@ modal_status modalinfo_describe_snapshots(const char *path, json_t **info, modal
     const struct {
         const char *name;
         int there;
-    } all[] = {{"velocities", c.velocities}, {"internal_forces", c.forces}, {"energy", c.energy}, {"energy_parts", c.parts},
-             {"probe_velocities", c.probe_velocities}};
+    } all[] = {{"velocities", c.velocities}, {"internal_forces", c.forces}, {"energy", c.energy}, {"energy_parts", c.parts}};
     set_integer(object, "snapshots", c.n_snapshots);
     set_integer(object, "nodes", c.n_nodes);
     set(object, "stored_in", json_string(c.single ? "float32" : "float64"));
@@ -507,12 +506,11 @@ static modal_status read_sequence(const modal_h5_in *in, json_t *object)
     double *times = NULL;
     char *hash = NULL, *kind = NULL, *source = NULL;
     modal_array_list list_of_arrays = {0};
-    int major = 0;
     modal_provenance *list = NULL;
     int32_t n_steps = 0;
     json_t *arrays = json_array();
     set(object, "arrays", arrays);
-    MODAL_TRY(modal_h5_check_versions(in, "sequence", MODAL_SEQUENCE_OLDEST, MODAL_SEQUENCE_MAJOR, &major));
+    MODAL_TRY(modal_h5_check_root(in, MODAL_SEQUENCE_TYPE, MODAL_SEQUENCE_MAJOR));
     MODAL_TRY(modal_h5_enter(in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_enter(in, &root, "VTKHDF", MODAL_H5_REQUIRED, &vtk));
     MODAL_TRY(modal_h5_enter(in, &vtk, "Steps", MODAL_H5_REQUIRED, &steps));
@@ -538,19 +536,17 @@ static modal_status read_sequence(const modal_h5_in *in, json_t *object)
     set_integer(object, "points", n_points[0]);
     set_integer(object, "triangles", cells < 0 ? offsets - 1 : 0);
     if (cells >= 0) set_integer(object, "cells", cells);
-    MODAL_TRY(modal_sequence_read_list(in, major, &modal, &vtk, &list_of_arrays));
+    MODAL_TRY(modal_sequence_read_list(in, &modal, &vtk, &list_of_arrays));
     for (int i = 0; i < list_of_arrays.n; i++)
         json_array_append_new(arrays, modal_json_string(list_of_arrays.all[i].name));
-    if (major == 1 || modal_h5_has_attribute(&modal, "basis_hash")) {
+    if (modal_h5_has_attribute(&modal, "basis_hash")) {
         MODAL_TRY(modal_h5_read_text(in, &modal, "basis_hash", &hash));
         set(object, "basis_hash", modal_json_string(hash));
     }
-    if (major > 1) {
-        MODAL_TRY(modal_h5_read_text(in, &modal, "source_kind", &kind));
-        MODAL_TRY(modal_h5_read_text(in, &modal, "source_hash", &source));
-        set(object, "source_kind", modal_json_string(kind));
-        set(object, "source_hash", modal_json_string(source));
-    }
+    MODAL_TRY(modal_h5_read_text(in, &modal, "source_kind", &kind));
+    MODAL_TRY(modal_h5_read_text(in, &modal, "source_hash", &source));
+    set(object, "source_kind", modal_json_string(kind));
+    set(object, "source_hash", modal_json_string(source));
     MODAL_TRY(modal_provenance_read(in, &modal, MODAL_H5_OPTIONAL, &list, &n_steps));
     set(object, "provenance", provenance(list, n_steps));
 done:

@@ -215,9 +215,9 @@ static void print_quality(FILE *to, const json_t *info)
     size_t i;
     json_t *one;
     if (!quality) return;
-    put(to, "quality", quality, "verdict");
+    put(to, "quality", quality, "rating");
     if (json_object_get(quality, "assumed_material")) put(to, "  material assumed", quality, "assumed_material");
-    json_array_foreach (json_object_get(quality, "measures"), i, one) put(to, i ? "" : "  at worst", one, "text");
+    json_array_foreach (json_object_get(quality, "indicators"), i, one) put(to, i ? "" : "  at worst", one, "text");
     if (json_object_get(quality, "missing")) put(to, "  missing", quality, "missing");
 }
 
@@ -351,7 +351,7 @@ void modalinfo_print(FILE *to, const json_t *info)
     json_t *shape;
     const char *type = json_string_value(json_object_get(info, "type"));
     put(to, "file", info, "file");
-    if (strcmp(type, "shares") == 0) {
+    if (strcmp(type, "shards") == 0) {
         modalinfo_print_shares(to, info);
         return;
     }

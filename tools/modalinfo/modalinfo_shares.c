@@ -25,7 +25,7 @@ modal_status modalinfo_describe_shares(const char *path, json_t **info, modal_er
     char *head = NULL;
     int64_t n = 0;
     MODAL_TRY(tool_shares_head(path, &head, &n, err));
-    if (!head) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no shares", path); /* just finished */
+    if (!head) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no shards", path); /* just finished */
     for (int64_t i = 0; i < n; i++) {
         tool_share_state state;
         MODAL_TRY(tool_shares_state(path, i, &state, err));
@@ -33,8 +33,8 @@ modal_status modalinfo_describe_shares(const char *path, json_t **info, modal_er
     }
     *info = json_object();
     json_object_set_new(*info, "file", modal_json_string(path));
-    json_object_set_new(*info, "type", json_string("shares"));
-    json_object_set_new(*info, "shares", json_integer(n));
+    json_object_set_new(*info, "type", json_string("shards"));
+    json_object_set_new(*info, "shards", json_integer(n));
     for (int k = 2; k >= 0; k--) json_object_set(*info, states[k], lists[k]);
 done:
     for (int k = 0; k < 3; k++) json_decref(lists[k]);
@@ -57,15 +57,15 @@ static void put_runs(FILE *to, const json_t *numbers)
 void modalinfo_print_shares(FILE *to, const json_t *info)
 {
     static const char *const states[] = {"begun", "missing"};
-    fprintf(to, "an unfinished sequence, %zu of %lld shares are complete", json_array_size(json_object_get(info, "complete")),
-            (long long)json_integer_value(json_object_get(info, "shares")));
+    fprintf(to, "an unfinished sequence, %zu of %lld shards are complete", json_array_size(json_object_get(info, "complete")),
+            (long long)json_integer_value(json_object_get(info, "shards")));
     for (int k = 0; k < 2; k++) {
         const json_t *list = json_object_get(info, states[k]);
         if (json_array_size(list) == 0) continue;
         fprintf(to, "; %s: ", states[k]);
         put_runs(to, list);
     }
-    if (json_array_size(json_object_get(info, "complete")) == (size_t)json_integer_value(json_object_get(info, "shares")))
+    if (json_array_size(json_object_get(info, "complete")) == (size_t)json_integer_value(json_object_get(info, "shards")))
         fputs("; modaldeform --join finishes it", to);
     fputc('\n', to);
 }
@@ -79,9 +79,9 @@ modal_status modalinfo_check_shares(const char *path, modal_findings *findings, 
     if (status != MODAL_OK) return status;
     MODAL_TRY(modal_broken(&checker, "manifest.json", "not there: the sequence is not finished"));
     json_array_foreach (json_object_get(info, "begun"), i, number)
-        MODAL_TRY(modal_broken(&checker, "shares.part", "share %lld: not complete", (long long)json_integer_value(number)));
+        MODAL_TRY(modal_broken(&checker, "shards.part", "shard %lld: not complete", (long long)json_integer_value(number)));
     json_array_foreach (json_object_get(info, "missing"), i, number)
-        MODAL_TRY(modal_broken(&checker, "shares.part", "share %lld: missing", (long long)json_integer_value(number)));
+        MODAL_TRY(modal_broken(&checker, "shards.part", "shard %lld: missing", (long long)json_integer_value(number)));
 done:
     json_decref(info);
     return status;

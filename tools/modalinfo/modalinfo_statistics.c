@@ -43,7 +43,6 @@ modal_status modalinfo_add_statistics(const char *path, json_t *info, modal_erro
     modal_h5_place root = {H5I_INVALID_HID, ""}, vtk = root, about = root, data = root;
     modal_array_list list = {0};
     float *values = NULL;
-    int major = 0;
     json_t *all = json_object();
     json_object_set_new(info, "statistics", all);
     const int64_t n_frames = json_integer_value(json_object_get(info, "frames")), points = json_integer_value(json_object_get(info, "points"));
@@ -52,11 +51,11 @@ modal_status modalinfo_add_statistics(const char *path, json_t *info, modal_erro
     modal_status status = modal_h5_open(&in, &(modal_h5_source){path, NULL, 0});
     if (status != MODAL_OK) goto done;
     MODAL_TRY(modal_alloc(&values, 2 * (rows[0] > rows[1] ? rows[0] : rows[1]), sizeof *values, "statistics", err));
-    MODAL_TRY(modal_h5_check_versions(&in, "sequence", MODAL_SEQUENCE_OLDEST, MODAL_SEQUENCE_MAJOR, &major));
+    MODAL_TRY(modal_h5_check_root(&in, MODAL_SEQUENCE_TYPE, MODAL_SEQUENCE_MAJOR));
     MODAL_TRY(modal_h5_enter(&in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_enter(&in, &root, "VTKHDF", MODAL_H5_REQUIRED, &vtk));
     MODAL_TRY(modal_h5_enter(&in, &root, "modal", MODAL_H5_REQUIRED, &about));
-    MODAL_TRY(modal_sequence_read_list(&in, major, &about, &vtk, &list));
+    MODAL_TRY(modal_sequence_read_list(&in, &about, &vtk, &list));
     for (int i = 0; i < list.n; i++) {
         const modal_array *array = &list.all[i];
         if (array->components != 1) continue;

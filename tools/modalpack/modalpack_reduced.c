@@ -43,7 +43,7 @@ done:
 void modalpack_tell_forces(tool *t, const modalpack_request *r, int64_t n)
 {
     tool_detail(t, "reduced forces on %s, %s", r->device->name, r->device->hardware);
-    json_object_set_new(t->report, "back_end", json_string(r->device->name));
+    json_object_set_new(t->report, "backend", json_string(r->device->name));
     json_object_set_new(t->report, "reduced_force_terms",
                         json_pack("{s:I, s:I, s:I}", "linear", (json_int_t)(n * n), "quadratic",
                                   (json_int_t)(n * modal_quadratic_count(n)), n > MODAL_CUBIC_MOST_MODES ? "quartic" : "cubic",

@@ -50,7 +50,7 @@ static const tool_option options[] = {
      "Of a basis: these modes swing, 0,2,5-8, one after the other, 32 frames and a second each (--amplitude alone: all).", 0},
     {"amplitude", 0, "P%", "5%", "How far: the largest displacement of a mode, as a share of the box's diagonal.", 0},
     {"frames", 0, "A:B:STEP", NULL, "Frames to draw, as Python slices them: 10:20, ::5, -1: and so on, or one index.", TOOL_FIRST},
-    {"share", 0, "I/N", NULL,
+    {"shard", 0, "I/N", NULL,
      "Of these frames the I-th of N parts, I from 0, for arrays of jobs: each in an OUT of its own, numbered as in the whole; auto takes I and N, "
      "auto/N takes I from mpirun, srun or an array of jobs.", 0},
     {"resume", 0, NULL, NULL, "Keep complete frames when the run is stopped; the same command goes on after them.", 0},
@@ -70,7 +70,7 @@ static void print_versions(FILE *to)
     tool_print_back_ends(to);
 }
 
-static int is_divided(const tool_arguments *a) { return tool_count(a, "share") > 0; }
+static int is_divided(const tool_arguments *a) { return tool_count(a, "shard") > 0; }
 
 static const tool_program program = {
     .name = "modalrender",
@@ -83,7 +83,7 @@ static const tool_program program = {
     .output = 2,
     .output_traits = TOOL_WRITES | TOOL_PIPE,
     .endings = "png exr mp4 gif y4m",
-    .divided_by = "--share auto",
+    .divided_by = "--shard auto",
     .is_divided = is_divided,
     .notes = "TRAJ is a trajectory; a basis, which is drawn at rest or, with --modes, swinging; snapshots with\n"
              "their solid; or a sequence.vtkhdf. OUT is a folder, made if absent:\n"

@@ -171,7 +171,7 @@ done:
 
 static void report(tool *t, const drawing *d, const frames_from *from)
 {
-    json_object_set_new(t->report, "back_end", json_string(from->back_end));
+    json_object_set_new(t->report, "backend", json_string(from->back_end));
     json_object_set_new(t->report, "device", json_string(from->device));
     json_object_set_new(t->report, "threads", json_integer(d->r->threads));
     json_object_set_new(t->report, "batch_frames", json_integer(from->batch_frames));

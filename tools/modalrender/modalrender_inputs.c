@@ -156,7 +156,7 @@ static modal_status read_outputs(const tool_arguments *a, modalrender_request *r
     if (r->exr_floats && r->format != MODALRENDER_EXR) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--exr-floats: only with --format exr");
     if (r->format == MODALRENDER_EXR) r->buffers[MODAL_RENDER_COLOUR] = r->buffers[MODAL_RENDER_DEPTH] = 1;
     MODAL_TRY(tool_number(a, "rate", 1e-3, 1e6, &r->rate, err));
-    if (no_folder && r->share.n) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--share: needs a folder, OUT is %s", r->folder);
+    if (no_folder && r->share.n) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--shard: needs a folder, OUT is %s", r->folder);
     r->resume = tool_count(a, "resume") > 0;
     if (r->resume && no_folder) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--resume: needs a folder, OUT is %s", r->folder);
     if (r->resume && r->format == MODALRENDER_NULL && !any) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--resume: nothing is written, --format null");
@@ -191,7 +191,7 @@ modal_status modalrender_read_request(tool *t, modalrender_request *r, modal_err
     MODAL_TRY(choose(a, "samples", samples, 3, &which, err));
     r->samples = which == 0 ? 1 : which == 1 ? 4 : 8;
     MODAL_TRY(read_shadows(a, r, err));
-    if (tool_value(a, "share")) MODAL_TRY(tool_share_parse(tool_value(a, "share"), &r->share, err));
+    if (tool_value(a, "shard")) MODAL_TRY(tool_share_parse(tool_value(a, "shard"), &r->share, err));
     MODAL_TRY(modalrender_read_pick(a, r, err));
     if (!r->picks) MODAL_TRY(read_outputs(a, r, err));
     r->normals_name = tool_value(a, "normals");
@@ -398,7 +398,7 @@ static modal_status select_frames(tool *t, const modalrender_request *r, modalre
     if (r->turntable && in->trajectory.n_frames < 2) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--turntable: one frame does not turn, %s", r->input);
     if (r->share.n == 0) return MODAL_OK;
     if (r->share.n > in->n)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--share: there are only %" PRId64 " frames, %" PRId64 "/%" PRId64, in->n, r->share.index, r->share.n);
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--shard: there are only %" PRId64 " frames, %" PRId64 "/%" PRId64, in->n, r->share.index, r->share.n);
     in->number = modal_share_first(in->n_all, r->share.index, r->share.n);
     in->n = modal_share_first(in->n_all, r->share.index + 1, r->share.n) - in->number;
     in->start += in->number * in->step;

@@ -116,7 +116,7 @@ static modal_status describe(const modalrender_request *r, const modalrender_inp
     MODAL_TRY(hash_scene(in, scene, err));
     MODAL_TRY(hash_creases(r, in, creases, err));
     snprintf(text, MOST_TEXT,
-             "modalrender %s journal 1\ntrajectory %s\nbasis %s\nscene %s\nback_end %s\npictures %d x %d, %d samples, shadows %d %d %d %.17g, "
+             "modalrender %s journal 1\ntrajectory %s\nbasis %s\nscene %s\nbackend %s\npictures %d x %d, %d samples, shadows %d %d %d %.17g, "
              "transparency %d, normals %d, crease %.17g %s, colours %d %d\nframes %" PRId64 " from %" PRId64 " by %" PRId64 ", number %" PRId64 "\nfiles",
              tool_build(), in->trajectory_hash, in->basis.hash, scene, back_end, r->width, r->height, r->samples, (int)r->shadows,
              r->shadow_size, r->shadow_radius, r->shadow_alpha, (int)r->transparency, (int)r->normals, r->creases.degrees, creases, r->exr_floats,

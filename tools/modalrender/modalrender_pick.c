@@ -9,7 +9,7 @@
 
 modal_status modalrender_read_pick(const tool_arguments *a, modalrender_request *r, modal_error *err)
 {
-    static const char *const none[] = {"format", "buffers", "bits", "exr-floats", "rate", "frames", "share", "samples", "resume"};
+    static const char *const none[] = {"format", "buffers", "bits", "exr-floats", "rate", "frames", "shard", "samples", "resume"};
     const char *text = tool_value(a, "pick");
     char *end = NULL;
     if (!text) return MODAL_OK;

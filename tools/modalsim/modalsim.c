@@ -72,8 +72,8 @@ static const tool_option options[] = {
      "What is measured of how far each frame may be trusted. steps: the steps alone, and the motion is not judged; auto: what the basis leaves "
      "out of the loads, and how strongly solids are deformed, where they are not so large that it takes long; full: of all of them.",
      0},
-    {"require-sound", 0, NULL, NULL,
-     "End with exit code 5 unless the motion is sound: all that it needs was measured and is within the limits. What was made is written all "
+    {"require-ok", 0, NULL, NULL,
+     "End with exit code 5 unless the motion is ok: all that it needs was measured and is within the limits. What was made is written all "
      "the same.",
      0},
     {"velocities", 0, NULL, NULL,
@@ -106,7 +106,7 @@ static const tool_program program = {
         "support. A TRAJ that is written to a pipe, or made of a BASIS that came from one, carries BASIS.\n"
         "Without loads, --initial, --static and --scene each\n"
         "object is let go out of its lowest mode: --amplitude of its size, by default 10% or as much less\n"
-        "as makes the motion sound; for two seconds or twenty periods, whichever is shorter.",
+        "as keeps the motion ok; for two seconds or twenty periods, whichever is shorter.",
     .examples = "modalsim fork.h5 plucked.h5\n"
                 "modalsim fork.h5 ring.h5 --duration 2 --fps 240 --damping-ratio 0.001 --impulse 17:0,0,0.1\n"
                 "modalsim bridge.h5 quake.h5 --duration 30 --fps 60 --damping 0.1,1e-4 \\\n"

@@ -39,7 +39,7 @@ typedef struct modalsim_request {
     int n_threads;               /* for scenes; the others have too little to do */
     int keep_partial;
     modalsim_quality quality;
-    int require_sound; /* exit code 5 unless the motion is sound */
+    int require_sound; /* exit code 5 unless the motion is ok */
     int allow_inversion;
     int to_stdout, force, start_static;
     int velocities;            /* --velocities */

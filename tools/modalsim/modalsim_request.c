@@ -142,7 +142,7 @@ static modal_status read_quality(const tool_arguments *a, modalsim_request *r, m
 {
     static const char *const levels[] = {"steps", "auto", "full"};
     const char *level = tool_value(a, "quality");
-    r->require_sound = tool_count(a, "require-sound") > 0;
+    r->require_sound = tool_count(a, "require-ok") > 0;
     for (int i = 0; i < 3; i++) {
         if (strcmp(level, levels[i]) != 0) continue;
         r->quality = (modalsim_quality)i;

@@ -79,7 +79,7 @@ typedef struct verdict {
 static const modal_quality_measure *left_out_measure(void)
 {
     int i = 0;
-    while (strcmp(modal_quality_measures[i].name, "load_left_out") != 0) i++;
+    while (strcmp(modal_quality_measures[i].name, "load_truncation") != 0) i++;
     return &modal_quality_measures[i];
 }
 
@@ -104,9 +104,9 @@ static modal_status tell_verdict(tool *t, const modalsim_request *r, const verdi
     const modal_verdict found = v->n_past > 0 ? MODAL_DOUBTFUL : v->missing ? MODAL_NOT_JUDGED : MODAL_SOUND;
     char missing[TOOL_QUALITY_SUMMARY], text[sizeof missing + MODAL_QUALITY_TEXT];
     modal_quality_missing_text(v->missing, missing, sizeof missing);
-    json_t *quality = json_pack("{s:s}", "verdict", modal_verdicts[found]);
+    json_t *quality = json_pack("{s:s}", "rating", modal_verdicts[found]);
     if (!(v->missing & MODAL_MISSING_LOADS))
-        json_object_set_new(quality, "measures", json_pack("[{s:s, s:f, s:f, s:i, s:I, s:f, s:f}]", "name", m->name, "worst", v->worst, "frequency",
+        json_object_set_new(quality, "indicators", json_pack("[{s:s, s:f, s:f, s:i, s:I, s:f, s:f}]", "name", m->name, "worst", v->worst, "frequency",
                                                            v->at, "object", v->object, "frequencies_past", (json_int_t)v->n_past,
                                                            "first_past", v->first, "last_past", v->last));
     if (v->missing) json_object_set_new(quality, "missing", json_string(missing));
@@ -121,7 +121,7 @@ static modal_status tell_verdict(tool *t, const modalsim_request *r, const verdi
     if (found == MODAL_DOUBTFUL) tool_warn(t, "the response is %s", text);
     else tool_note(t, "the response is %s", text);
     if (!r->require_sound || found == MODAL_SOUND) return MODAL_OK;
-    return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED, "--require-sound: %s: the response is %s", r->trajectory_path, text);
+    return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED, "--require-ok: %s: the response is %s", r->trajectory_path, text);
 }
 
 modal_status modalsim_response(tool *t, const modalsim_request *r, const modal_scene *scene, const modal_basis *basis,

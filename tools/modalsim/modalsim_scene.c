@@ -255,7 +255,7 @@ static modal_status open_back_end(scene_run *s, int threads, modal_error *err)
     omp_set_num_threads(threads);
     modal_status status = modal_device_open(&s->device, s->r->scene_path ? s->r->back_end : "cpu", err);
     if (status != MODAL_OK) return status;
-    json_object_set_new(s->t->report, "back_end", json_string(s->device.name));
+    json_object_set_new(s->t->report, "backend", json_string(s->device.name));
     json_object_set_new(s->t->report, "device", json_string(s->device.hardware));
     tool_detail(s->t, "back end %s: %s", s->device.name, s->device.hardware);
     return MODAL_OK;
@@ -304,7 +304,7 @@ static void report_run(scene_run *s, const modal_simulation *run, modal_status r
         tool_note(s->t, "energies balance within %.2g %% of the work done%s", 100 * run->balance, done);
     }
     if (isfinite(run->least_jacobian.value))
-        json_object_set_new(s->t->report, "least_jacobian", json_real(run->least_jacobian.value));
+        json_object_set_new(s->t->report, "min_jacobian", json_real(run->least_jacobian.value));
     if (ran == MODAL_OK && run->least_jacobian.value < MODAL_JACOBIAN_SOFT) warn_soft(s, run);
     tool_detail(s->t, "%lld steps, %lld iterations, %lld halvings, %.3g ms a step", (long long)run->steps,
                 (long long)run->iterations, (long long)run->halvings,
@@ -330,7 +330,7 @@ static void say_of_inputs(const scene_run *s, int32_t n_passed)
 {
     const int32_t unheld = modal_scene_unheld(&s->scene, &s->basis);
     if (unheld >= 0)
-        tool_warn(s->t, "%s: object %d is a free body and only deforms in a frame that stands still; in a scene \"motion\": "
+        tool_warn(s->t, "%s: object %d is a free body and only deforms in a frame that stands still; in a scene \"pose_motion\": "
                         "\"free\" lets it move, \"fixed\" means it so", s->r->basis_path, unheld);
     if (n_passed > 0 && !s->scene.response.given)
         tool_note(s->t, "%s: solids of %d shapes are large: whether elements are inside out is not looked at (--quality full does)",

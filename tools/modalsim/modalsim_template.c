@@ -83,7 +83,7 @@ static void print_scene(const modal_basis *basis, FILE *to)
     fprintf(to, "  \"gravity\": [0, 0, 0], \"static\": false,\n");
     fprintf(to, "  \"objects\": [\n"
                 "    {\"comment\": \"%s\",\n"
-                "     \"object\": 0, \"motion\": \"%s\"}\n"
+                "     \"object\": 0, \"pose_motion\": \"%s\"}\n"
                 "  ],\n",
             object->parent >= 0 ? "attached to its parent; or fixed, spin, keys"
             : free  ? "nothing holds this body: free, with velocity (m/s) and angular_velocity (rad/s) if you like; or fixed, spin, keys"

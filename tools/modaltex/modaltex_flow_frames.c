@@ -213,7 +213,7 @@ static void report(const running *w)
     json_object_set_new(to, "frames", json_integer(w->in->n));
     json_object_set_new(to, "steps", json_integer(w->n_steps));
     json_object_set_new(to, "samples", json_integer(w->in->file.octree.n_samples));
-    json_object_set_new(to, "back_end", json_string(w->r->device.name));
+    json_object_set_new(to, "backend", json_string(w->r->device.name));
     json_object_set_new(to, "device", json_string(w->r->device.hardware));
     json_object_set_new(balance, "initial", json_real(s->initial));
     json_object_set_new(balance, "added", json_real(s->added));

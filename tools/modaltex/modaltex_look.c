@@ -11,7 +11,7 @@
 #include "tools/modaltex/modaltex.h"
 
 static const tool_option options[] = {
-    {"runs", 0, NULL, NULL,
+    {"ranges", 0, NULL, NULL,
      "Also say by the numbers of triangles which material each has, for a basis that does not keep the names (one made before "
      "modalpack did). Of an .obj.",
      0},
@@ -107,7 +107,7 @@ int modaltex_look(int argc, char **argv)
     tool_output output = {0};
     char *text = NULL, *folder = NULL;
     const char *model = t.arguments.operands[1], *to = t.arguments.operands[2];
-    const int runs = tool_count(&t.arguments, "runs"), force = tool_count(&t.arguments, "force") > 0;
+    const int runs = tool_count(&t.arguments, "ranges"), force = tool_count(&t.arguments, "force") > 0;
     tool_output *images = NULL; /* [look.inside.n] */
 
     MODAL_TRY(tool_output_begin(&output, to, force, &err));
@@ -115,7 +115,7 @@ int modaltex_look(int argc, char **argv)
     MODAL_TRY(tool_look_read(model, folder, tool_count(&t.arguments, "any-path"), &look, &surface, &err));
     if (look.n_packs > 0 && !look.packs[0].name)
         MODAL_FAIL(&err, MODAL_ERROR_USAGE, "%s: its images are packed; a look names one of them by FILE.h5/IMAGE (formats/look.md)", model);
-    if (runs && surface.n_triangles == 0) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--runs: needs an .obj, %s", model);
+    if (runs && surface.n_triangles == 0) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--ranges: needs an .obj, %s", model);
     if (runs) MODAL_TRY(add_runs(&surface, &look.look, &err));
     text = modal_look_text(&look.look);
     if (!text) MODAL_FAIL(&err, MODAL_ERROR_MEMORY, "%s: out of memory", to);

@@ -27,8 +27,8 @@ static const tool_option options[] = {
      TOOL_FIRST},
     {"probes", 0, "FILE.csv", NULL, "Displacement, velocity and force of every probe and body at every step, a line a step.", TOOL_WRITES},
     {"unsafe-step", 0, NULL, NULL, "Take a step above the critical one.", 0},
-    {"require-sound", 0, NULL, NULL,
-     "Exit with code 5 unless the motion is sound by its own measures (formats/trajectory.md). The frames are written in any case.", 0},
+    {"require-ok", 0, NULL, NULL,
+     "Exit with code 5 unless the motion is ok by its own indicators (formats/trajectory.md). The frames are written in any case.", 0},
     {"keep-partial", 0, NULL, NULL, "When the motion fails or a signal comes, write the frames up to there.", 0},
     {"checkpoint", 0, "FILE", NULL, "Keep there all that the run needs to go on.", TOOL_WRITES},
     {"checkpoint-every", 0, "N", "20", "Frames between checkpoints; until steady looks at the error, of some 40 steps each.", 0},
@@ -107,7 +107,7 @@ static modal_status read_request(tool *t, modaltled_request *r, modal_error *err
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--arithmetic: must be float32 or float64, %s", arithmetic);
     MODAL_TRY(read_fields(tool_value(a, "fields"), r->fields, err));
     r->unsafe_step = tool_count(a, "unsafe-step") > 0;
-    r->require_sound = tool_count(a, "require-sound") > 0;
+    r->require_sound = tool_count(a, "require-ok") > 0;
     r->keep_partial = tool_count(a, "keep-partial") > 0;
     r->force = tool_count(a, "force") > 0;
     r->checkpoint_path = tool_value(a, "checkpoint");

@@ -330,7 +330,7 @@ static void report(run *w)
     tool_stage(w->t, "steps", w->compute_seconds, -1);
     tool_stage(w->t, "wait for frames", waited, -1);
     tool_stage(w->t, "frames beside the steps", beside, -1);
-    json_object_set_new(all, "back_end", json_string(w->r->device.name));
+    json_object_set_new(all, "backend", json_string(w->r->device.name));
     json_object_set_new(all, "steps_done", json_integer(steps));
     json_object_set_new(all, "element_steps_per_second", json_real(rate));
     json_object_set_new(all, "largest_displacement_m", json_real(sqrt(w->largest_square)));

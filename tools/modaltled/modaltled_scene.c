@@ -119,13 +119,13 @@ static modal_status find_laws(const modal_volume_mesh *mesh, const modal_solid_s
         *line = scene->model_lines[i];
         MODAL_TRY(tool_find_group(mesh, name, strlen(name), 3, &group, err));
         if (!group) {
-            status = tool_unknown_group(mesh, "models", "unknown group", name, (int)strlen(name), 3, err);
+            status = tool_unknown_group(mesh, "laws", "unknown group", name, (int)strlen(name), 3, err);
             goto done;
         }
         for (int64_t k = 0; k < group->n_elements; k++) {
             const int32_t e = group->elements[k];
             if (taken[e]++)
-                MODAL_FAIL(err, MODAL_ERROR_INPUT, "models: element %lld is in two of the groups, %s",
+                MODAL_FAIL(err, MODAL_ERROR_INPUT, "laws: element %lld is in two of the groups, %s",
                            (long long)mesh->element_tags[e], name);
             laws[e] = law_of(scene->models[i]);
         }

@@ -163,7 +163,7 @@ export async function readScene(header, base64) {
     scene.q = new Float32Array(reader.planes(n * coordinates, 4));
     scene.slowMotion = header.slow_motion;
     scene.hasSpeeds = header.speeds !== false;
-    if (header.moving_frames) scene.frames = new Float32Array(reader.planes(12 * n * header.objects, 4));
+    if (header.moving_poses) scene.frames = new Float32Array(reader.planes(12 * n * header.objects, 4));
   }
   if (header.sound) {
     const coded = new Uint16Array(reader.planes(header.sound.samples * header.sound.channels, 2));

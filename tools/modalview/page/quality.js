@@ -8,8 +8,8 @@ export function showQuality(bar, reason, parts) {
     const piece = document.createElement('div');
     const last = part.end - 1;
     const frames = last > part.first ? `frames ${part.first} to ${last}` : `frame ${part.first}`;
-    const text = `${frames}: ${part.verdict}${part.reason ? `\n${part.reason}` : ''}`;
-    piece.className = part.verdict;
+    const text = `${frames}: ${part.rating}${part.reason ? `\n${part.reason}` : ''}`;
+    piece.className = part.rating;
     piece.style.flex = String(part.end - part.first);
     piece.setAttribute('aria-label', text);
     piece.addEventListener('pointerenter', () => { reason.textContent = text; reason.hidden = false; });

@@ -31,7 +31,7 @@ class Scene:
         return self
 
     def object(self, object: int, **keys: Any) -> "Scene":
-        """What differs from the rest: motion, model, damping, frame, velocity, ..."""
+        """What differs from the rest: pose_motion, model, damping, pose, velocity, ..."""
         return self._add("objects", object, **keys)
 
     def force(self, object: int, force: Any, vertex: Optional[int] = None, point: Any = None, group: Optional[str] = None,

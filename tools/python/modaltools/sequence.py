@@ -20,18 +20,15 @@ class Sequence:
     def __init__(self, path: Path) -> None:
         path = os.fspath(path)
         self.path = os.path.join(path, "sequence.vtkhdf") if os.path.isdir(path) else path
-        with open_file(self.path, "sequence", (1, 2)) as file:
+        with open_file(self.path, "sequence", (1,)) as file:
             root = file["VTKHDF"]
             self.times: Floats = root["Steps/Values"][:].astype(float)
             self.n_points = int(root["NumberOfPoints"][0])
             self.triangles: NDArray[np.int64] = root["Polygons/Connectivity"][:].reshape(-1, 3) if "Polygons" in root \
                 else np.empty((0, 3), np.int64)
             self.arrays: dict[str, NDArray[np.float32]] = {"Points": self._map(root["Points"])}
-            for group in ("PointData", "CellData"):
-                for name, dataset in root[group].items() if group in root else ():
-                    self.arrays[name] = self._map(dataset)
-            listed = text(file["modal"].attrs["arrays"]).split(" ") if "arrays" in file["modal"].attrs else list(self.arrays)
-            self.arrays = {name: self.arrays[name] for name in listed}
+            for name in text(file["modal"].attrs["arrays"]).split(" ")[1:]:
+                self.arrays[name] = self._map(root["PointData" if name in root["PointData"] else "CellData"][name])
 
     def _map(self, dataset: h5py.Dataset) -> NDArray[np.float32]:
         shape = (len(self.times), dataset.shape[0] // len(self.times), *dataset.shape[1:])

@@ -27,32 +27,32 @@ class Trajectory:
 
     def __init__(self, path: Path, basis: Optional[Basis] = None) -> None:
         self.path = os.fspath(path)
-        with open_file(path, "trajectory", (1, 2)) as file:
+        with open_file(path, "trajectory", (1,)) as file:
             self.times: Floats = file["times"][:].astype(float)
             self.q: Floats = file["q"][:].astype(float)
             self.offsets: NDArray[np.int64] = file["mode_offsets"][:].astype(np.int64)
-            self.poses: Optional[Floats] = file["frames"][:].astype(float) if "frames" in file else None
-            if self.poses is not None and "frame_objects" in file:  # 2.0: objects that stand still are there once
-                moving, still = file["frame_objects"][:], np.ones(len(self.offsets) - 1, bool)
+            self.poses: Optional[Floats] = file["poses"][:].astype(float) if "poses" in file else None
+            if self.poses is not None and "posed_objects" in file:  # the pose of an object that stands still is stored once
+                moving, still = file["posed_objects"][:], np.ones(len(self.offsets) - 1, bool)
                 still[moving] = False
                 poses = np.empty((len(self.times), len(still), 3, 4))
-                poses[:, moving], poses[:, still] = self.poses, file["still_frames"][:]
+                poses[:, moving], poses[:, still] = self.poses, file["static_poses"][:]
                 self.poses = poses
-            self.q_velocities: Optional[Floats] = None  # modal_velocities: as q and poses, or None: not kept
+            self.q_velocities: Optional[Floats] = None  # as q and poses; None: not kept
             self.pose_velocities: Optional[Floats] = None
-            if "modal_velocities" in text(file.attrs.get("extensions_used", "")).split(" "):
+            if "q_velocities" in file:
                 self.q_velocities = file["q_velocities"][:].astype(float)
                 if self.poses is not None:
                     self.pose_velocities = np.zeros_like(self.poses)
-                    own_frames = file["frame_objects"][:] if "frame_objects" in file else np.arange(len(self.offsets) - 1)
-                    self.pose_velocities[:, own_frames] = file["frame_velocities"][:]
+                    own_frames = file["posed_objects"][:] if "posed_objects" in file else np.arange(len(self.offsets) - 1)
+                    self.pose_velocities[:, own_frames] = file["pose_velocities"][:]
             self.energy: Optional[Floats] = file["energy"][:].astype(float) if "energy" in file else None
             self.basis_hash = text(file.attrs["basis_hash"])
             own = text(file.attrs["basis_path"])
             self.models: Optional[NDArray[np.uint8]] = None  # of each object 0 the linear model, 1 St. Venant-Kirchhoff's; None: all 0
-            if "modal_models" in text(file.attrs.get("extensions_used", "")).split(" "):
+            if "models" in file:
                 self.models = file["models"][:]
-            carried = file["basis_file"][:] if "modal_carried_basis" in text(file.attrs.get("extensions_used", "")).split(" ") else None
+            carried = file["basis_file"][:] if "basis_file" in file else None
         self._check()
         self.basis_path = os.path.join(os.path.dirname(os.path.abspath(self.path)), own)
         if carried is not None:  # a file of its own, which goes with this object
@@ -73,13 +73,13 @@ class Trajectory:
         if objects < 1 or self.offsets[0] != 0 or np.any(np.diff(self.offsets) < 0) or self.q.shape != (frames, self.offsets[-1]):
             raise ValueError(f"{self.path}: mode_offsets: not those of q")
         if self.poses is not None and self.poses.shape != (frames, objects, 3, 4):
-            raise ValueError(f"{self.path}: frames: has the shape {self.poses.shape}")
+            raise ValueError(f"{self.path}: poses: has the shape {self.poses.shape}")
         if self.models is not None and (self.models.shape != (objects,) or self.models.max() > 1):
             raise ValueError(f"{self.path}: models: not 0 or 1 for each object")
-        for name, array, like in (("q_velocities", self.q_velocities, self.q), ("frame_velocities", self.pose_velocities, self.poses)):
+        for name, array, like in (("q_velocities", self.q_velocities, self.q), ("pose_velocities", self.pose_velocities, self.poses)):
             if array is not None and (like is None or array.shape != like.shape):
                 raise ValueError(f"{self.path}: {name}: has the shape {array.shape}")
-        for name, array in (("q", self.q), ("frames", self.poses), ("q_velocities", self.q_velocities), ("frame_velocities", self.pose_velocities)):
+        for name, array in (("q", self.q), ("poses", self.poses), ("q_velocities", self.q_velocities), ("pose_velocities", self.pose_velocities)):
             bad = np.argwhere(~np.isfinite(array)) if array is not None else np.empty((0, 1))
             if len(bad):
                 raise ValueError(f"{self.path}: {name}: frame {bad[0][0]}: not finite")
@@ -168,12 +168,12 @@ class Trajectory:
         folder = os.path.dirname(os.path.abspath(path))
         link = os.path.relpath(os.path.abspath(basis.path), folder)
         with replaced(path, basis.files) as temporary, h5py.File(temporary, "w", libver=("v108", "v108")) as file:
-            for name, value in (("modal_format", "trajectory"), ("modal_format_version", "2.0" if np.any(np.diff(basis.offsets) == 0) else "1.0" if joules is None else "1.1"),
+            for name, value in (("modal_format", "trajectory"), ("modal_format_version", "1.0"),
                                 ("basis_hash", basis.content_hash), ("basis_path", link)):
                 file.attrs.create(name, np.bytes_(os.fsencode(value)))
             file["basis"] = h5py.ExternalLink(link, "/")
             file["times"], file["mode_offsets"], file["q"] = times, basis.offsets, q
             if frames is not None:
-                file["frames"] = frames
+                file["poses"] = frames
             if joules is not None:
                 file["energy"] = joules

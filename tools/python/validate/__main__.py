@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """python3 tools/python/validate [--seconds N] FILE...: does each file keep the rules of its specification (formats/*.md)?
 A program of its own, made from these pages alone: of basis, trajectory, snapshots, checkpoint, sequence.vtkhdf, textures and octree. Each
-finding is a line `FILE: place: what`. Exit codes: 0 all are sound, 1 a rule is broken, 2 usage, 3 a file cannot be read.
+finding is a line `FILE: place: what`. Exit codes: 0 all are valid, 1 a rule is broken, 2 usage, 3 a file cannot be read.
 Every file has a process of its own with N seconds of processor time (default 60, and one a megabyte), since HDF5 may
 crash or hang on damaged metadata. Needs h5py (3.7 or later) and numpy; arrays are read whole."""
 import os
@@ -44,8 +44,9 @@ def report(path):
         print(f"{path}: {place}: {what}")
     if not findings:
         for what in doubts:
-            print(f"{path}: doubtful: {what}")
-        print(f"{path}: a {kind} that is not judged" if unjudged and not doubts else f"{path}: a {'doubtful' if doubts else 'sound'} {kind}")
+            print(f"{path}: suspect: {what}")
+        rating = "suspect" if doubts else "not judged" if unjudged else "ok"
+        print(f"{path}: valid {kind}" + (f", rating {rating}" if unjudged is not None else ""))
     return 1 if findings else 0
 
 

@@ -19,7 +19,7 @@ def check_times(file, path, n, optional=False):
 
 
 def check_trajectory(file):
-    second = file.open_as((1, 2))[0] >= 2
+    file.open_as((1,))
     basis_hash, name = file.hash_text("/", "basis_hash"), file.text("/", "basis_path")
     file.hash_text("/", "basis_recipe", optional=True)
     file.must(name is None or name, "/@basis_path", "is empty")
@@ -39,34 +39,31 @@ def check_trajectory(file):
     n_objects = None
     if offsets is not None and file.must(len(offsets) >= 2, "/mode_offsets", "no object"):
         n_objects = len(offsets) - 1
-        file.must(offsets[0] == 0 and (np.diff(offsets) >= (0 if second else 1)).all() and offsets[-1] > 0 and (q is None or offsets[-1] == q.shape[1]), "/mode_offsets",
+        file.must(offsets[0] == 0 and (np.diff(offsets) >= 0).all() and offsets[-1] > 0 and (q is None or offsets[-1] == q.shape[1]), "/mode_offsets",
                   "are no offsets of the columns of q")
     n_moving, moving = n_objects, None
-    if file.has("/frame_objects") and file.must(second, "/frame_objects", "is for version 2.0"):
-        moving = file.array("/frame_objects", "i32", (None,))
+    if file.has("/posed_objects"):
+        moving = file.array("/posed_objects", "i32", (None,))
         n_moving = None if moving is None else len(moving)
         if moving is not None and n_objects is not None and \
-                file.must((np.diff(moving) > 0).all() and (moving >= 0).all() and (moving < n_objects).all(), "/frame_objects",
+                file.must((np.diff(moving) > 0).all() and (moving >= 0).all() and (moving < n_objects).all(), "/posed_objects",
                           "does not ascend, or names no object"):
-            still = file.array("/still_frames", "f64", (n_objects - n_moving, 3, 4))
-            file.must(still is None or rigid(still).all(), "/still_frames", "has what is no rotation")
-    frames = file.array("/frames", "f64", (n_frames, n_moving, 3, 4), optional=moving is None)
+            still = file.array("/static_poses", "f64", (n_objects - n_moving, 3, 4))
+            file.must(still is None or rigid(still).all(), "/static_poses", "has what is no rotation")
+    frames = file.array("/poses", "f64", (n_frames, n_moving, 3, 4), optional=moving is None)
     if frames is not None:
         for i, k in np.argwhere(~rigid(frames))[:10]:
-            file.broken(f"/frames[{i}, {k}]", "is no rotation")
+            file.broken(f"/poses[{i}, {k}]", "is no rotation")
     file.array("/energy", "f64", (n_frames, 4), optional=True)
     file.unjudged = True
-    if "modal_quality" in file.extensions:
-        check_quality(file, n_frames, n_objects)
-    if "modal_models" in file.extensions:
-        models = file.array("/models", "u8", (n_objects,))
-        file.must(models is None or (models <= 1).all(), "/models", "has a model that is none")
-    if "modal_carried_basis" in file.extensions:
-        file.array("/basis_file", "u8", (None,))
-    if "modal_velocities" in file.extensions:
+    check_quality(file, n_frames, n_objects)
+    models = file.array("/models", "u8", (n_objects,), optional=True)
+    file.must(models is None or (models <= 1).all(), "/models", "has a model that is none")
+    file.array("/basis_file", "u8", (None,), optional=True)
+    if file.has("/q_velocities") or file.has("/pose_velocities"):
         file.array("/q_velocities", "f64", (n_frames, None if q is None else q.shape[1]))
-        if file.has("/frames"):
-            file.array("/frame_velocities", "f64", (n_frames, n_moving, 3, 4))
+        if file.has("/poses"):
+            file.array("/pose_velocities", "f64", (n_frames, n_moving, 3, 4))
     errors = file.array("/rebase_errors", "f64", (n_objects,), optional=True)
     file.must(errors is None or (errors >= 0).all(), "/rebase_errors", "is negative")
     errors = file.array("/projection_errors", "f64", (n_frames, 4), optional=True)
@@ -76,30 +73,31 @@ def check_trajectory(file):
         check_its_basis(file, name, basis_hash, offsets)
 
 
-# Past which a measure makes a motion doubtful, and wrong (formats/trajectory.md).
-LIMITS = {"energy_balance": (0.05, 0.5), "step_error": (0.05, 0.25), "step_drift": (0.1, np.inf),
+# Past which a measure makes a motion suspect, and invalid (formats/trajectory.md).
+LIMITS = {"energy_balance": (0.05, 0.5), "step_error": (0.05, 0.25), "phase_error": (0.1, np.inf),
           "newton_residual": (1e-4, 1e-1),
-          "least_jacobian": (0.6, 0), "residual": (0.1, 1),
-          "load_left_out": (0.025, np.inf), "rotation": (10, 90), "strain": (0.05, 1), "projected": (0.05, 0.5),
+          "min_jacobian": (0.6, 0), "force_truncation": (0.1, 1),
+          "load_truncation": (0.025, np.inf), "rotation": (10, 90), "strain": (0.05, 1), "projected": (0.05, 0.5),
           "projected_node": (0.05, 0.5), "min_volume_ratio": (0.4, 0.05), "max_volume_ratio": (3, np.inf), "bad_elements": (0.2, np.inf),
           "hourglass": (0.1, np.inf), "locking": (0.1, np.inf), "added_kinetic": (0.03, 0.5), "penetration": (0.05, 0.3)}
-LOW = {"least_jacobian", "min_volume_ratio"}  # the small values are the bad ones, and may be negative
-COUNTED = {f"{name}_object" for name in ("least_jacobian", "residual", "load_left_out", "rotation", "strain", "projected")} | \
-    {f"{name}_element" for name in ("least_jacobian", "min_volume_ratio", "max_volume_ratio")} | {"not_judged"}
+LOW = {"min_jacobian", "min_volume_ratio"}  # the small values are the bad ones, and may be negative
+COUNTED = {f"{name}_object" for name in ("min_jacobian", "force_truncation", "load_truncation", "rotation", "strain", "projected")} | \
+    {f"{name}_element" for name in ("min_jacobian", "min_volume_ratio", "max_volume_ratio")} | {"not_judged"}
 
 
 def check_quality(file, n_frames, n_objects):
-    """formats/modal_quality.md, and the verdict: not judged unless every frame says that nothing is missing."""
+    """formats/modal_quality.md, and the rating: not judged unless every frame says that nothing is missing."""
     values = file.array("/quality", "f64", (n_frames, None), optional=True, finite=False)
     if not file.has("/quality"):
         return
+    file.unjudged = True
     text = file.text("/", "quality_columns")
     if values is None or text is None:
         return
     names = text.split(" ")
     if not file.must(len(names) == values.shape[1] and all(names), "/@quality_columns", f"are not {values.shape[1]} names"):
         return
-    known = [name for name in names if name in LIMITS or name in COUNTED or name in ("halvings", "added_mass")]
+    known = [name for name in names if name in LIMITS or name in COUNTED or name in ("step_reductions", "added_mass")]
     if not file.must(len(set(known)) == len(known), "/@quality_columns", "has a name twice"):
         return
     for name in known:
@@ -118,14 +116,14 @@ def check_quality(file, n_frames, n_objects):
             doubtful, wrong = LIMITS[name]
             worst = column.min() if name in LOW else column.max()
             past = (worst < doubtful, worst <= wrong) if name in LOW else (worst > doubtful, worst > wrong)
-            file.must(not past[1], "/quality", f"wrong: {name} is {worst:.3g}")
+            file.must(not past[1], "/quality", f"invalid: {name} is {worst:.3g}")
             if past[0]:
                 file.doubts.append(f"{name} is {worst:.3g}")
 
 
 def check_its_basis(file, name, basis_hash, offsets):
     """That a basis is not there is no fault of the trajectory; one that is there is its own, and so is one that it carries."""
-    if "modal_carried_basis" in file.extensions:
+    if file.has("/basis_file"):
         with tempfile.NamedTemporaryFile(suffix=".h5") as carried:
             carried.write(file.array("/basis_file", "u8", (None,)).tobytes())
             carried.flush()
@@ -174,10 +172,9 @@ def check_its_solid(file, n_nodes):
     file.must(law is None or ((law >= 1) & (law <= 3)).all(), "/solid/element_law", "has a law that is none")
     fibres = file.array("/solid/fibres", "f64", (n, 3), optional=True)
     file.must(fibres is None or unit_or_zero(fibres), "/solid/fibres", "are no unit vectors")
-    if "modal_patches" in file.extensions:
-        patches = file.array("/solid/patches", "i32", (n,))
-        file.must(patches is None or ((patches >= -1) & (patches < n)).all(), "/solid/patches", "has a patch that is none")
-        file.must(patches is None or types is None or (types[patches >= 0] == 0).all(), "/solid/patches", "has elements that are no TET4")
+    patches = file.array("/solid/patches", "i32", (n,), optional=True)
+    file.must(patches is None or n is None or ((patches >= -1) & (patches < n)).all(), "/solid/patches", "has a patch that is none")
+    file.must(patches is None or types is None or (types[patches >= 0] == 0).all(), "/solid/patches", "has elements that are no TET4")
     count = check_materials(file, "/solid") if file.has("/solid/materials") else None
     if file.has("/solid/materials"):
         index = file.array("/solid/element_material", "i32", (n,))
@@ -198,12 +195,10 @@ def check_snapshots(file):
         if energy is not None:
             left = energy[:, :5] @ [1, 1, 1, -1, -1]
             file.must((abs(energy[:, 5] - left) <= 1e-9 * abs(energy[:, :5]).max(axis=1)).all(), "/energy", "does not balance")
-        if "modal_energy_parts" in file.extensions:
-            parts = file.array("/energy_parts", "f64", (len(u), 2))
-            file.must(energy is not None, "/energy_parts", "there is no /energy")
-            file.must(parts is None or (parts[:, 0] >= 0).all(), "/energy_parts", "hourglass control stores less than nothing")
-        if "modal_quality" in file.extensions:
-            check_quality(file, len(u), None)
+        parts = file.array("/energy_parts", "f64", (len(u), 2), optional=True)
+        file.must(parts is None or energy is not None, "/energy_parts", "there is no /energy")
+        file.must(parts is None or (parts[:, 0] >= 0).all(), "/energy_parts", "hourglass control stores less than nothing")
+        check_quality(file, len(u), None)
         if file.has("/probes"):
             names = file.text("/probes", "names")
             probes = file.array("/probes/displacements", "f64", (len(u), None, 3))
@@ -211,10 +206,7 @@ def check_snapshots(file):
                 file.must(len(names.split("\n") if names else []) == probes.shape[1], "/probes@names", "are not one a probe")
             shape = (len(u), None if probes is None else probes.shape[1], 3)
             file.array("/probes/reactions", "f64", shape)
-            if "modal_probe_velocities" in file.extensions:
-                file.array("/probes/velocities", "f64", shape)
-        else:
-            file.must("modal_probe_velocities" not in file.extensions, "/probes", "are not there, but velocities of them")
+            file.array("/probes/velocities", "f64", shape)
         if file.has("/solid"):
             check_its_solid(file, u.shape[1])
         file.provenance("/provenance", optional=True)
@@ -230,7 +222,7 @@ def check_checkpoint(file):
     seals = file.array("/seal", "u8", (2, 32))
     q = file.array("/q", "f64", (None, None), finite=False)
     n_frames = None if q is None else len(q)
-    rows = [q, file.array("/frames", "f64", (n_frames, None, 12), optional=True, finite=False),
+    rows = [q, file.array("/poses", "f64", (n_frames, None, 12), optional=True, finite=False),
             file.array("/energy", "f64", (n_frames, 4), finite=False)]
     file.array("/quality", "f64", (n_frames, None), optional=True, finite=False)
     if file.findings:
@@ -248,5 +240,5 @@ def check_checkpoint(file):
         n = max(whole)
         for i, state in enumerate(states):
             file.must(np.isfinite(state[whole[n]]).all(), f"/state_{i}", "has a value that is not finite")
-        for name, values in zip(("q", "frames", "energy"), rows):
+        for name, values in zip(("q", "poses", "energy"), rows):
             file.must(values is None or np.isfinite(values[:n]).all(), f"/{name}", "has a value that is not finite")

@@ -21,11 +21,10 @@ MOST_FRAMES = 999999
 class Sequence:
     def __init__(self, file):
         self.file = file
-        self.major, _ = file.open_as((1, 2))
-        file.hash_text("/modal", "basis_hash", optional=self.major > 1)
-        if self.major > 1:
-            file.text("/modal", "source_kind", among=SOURCES)
-            file.hash_text("/modal", "source_hash")
+        file.open_as((1,))
+        file.hash_text("/modal", "basis_hash", optional=True)
+        file.text("/modal", "source_kind", among=SOURCES)
+        file.hash_text("/modal", "source_hash")
         file.text("/modal", "units", among=("m, s",))
         precision = file.number("/modal", "precision", "f64", optional=True)
         file.must(precision is None or precision > 0, "/modal/@precision", f"is {precision}")
@@ -45,17 +44,21 @@ class Sequence:
         self._steps()
         if None not in (self.n_frames, self.n_points):
             self._views()
-            if "modal_uv" in file.extensions:
+            if self._lasts("TCoords"):
                 uv = file.array("/VTKHDF/PointData/TCoords", "f32", (self.n_points, 2))
                 file.must(uv is None or np.isfinite(uv).all(), "/VTKHDF/PointData/TCoords", "is not finite")
                 self._is("/VTKHDF/Steps/PointDataOffsets/TCoords", np.zeros(self.n_frames))
-            if "modal_colour" in file.extensions:
+            if self._lasts("colour"):
                 found = file.root.get("VTKHDF/PointData/colour") if "VTKHDF/PointData" in file.root else None
                 is_float = isinstance(found, h5py.Dataset) and found.dtype.kind == "f"
                 shape = (self.n_points, 4) if not is_float else (self.n_points,) if found.ndim == 1 else (self.n_points, 3)
                 colour = file.array("/VTKHDF/PointData/colour", "f32" if is_float else "u8", shape)
                 file.must(colour is None or not is_float or np.isfinite(colour).all(), "/VTKHDF/PointData/colour", "is not finite")
                 self._is("/VTKHDF/Steps/PointDataOffsets/colour", np.zeros(self.n_frames))
+
+    def _lasts(self, name):
+        """Every frame has the array: it is in both groups, or in neither."""
+        return any(self.file.has(f"/VTKHDF/{group}/{name}") for group in ("PointData", "Steps/PointDataOffsets"))
 
     def _heap(self):
         """Nothing but mappings of views lies in the global heap: nothing has a variable length."""
@@ -144,7 +147,7 @@ class Sequence:
         self.arrays = {}
         if self.file.group("/VTKHDF/PointData") is None:
             return
-        for name, path, of_cells in self._listed() if self.major > 1 else self._those_of_1():
+        for name, path, of_cells in self._listed():
             rows = self.n_cells if of_cells else self.n_points
             columns = ARRAYS[name][0] if name in ARRAYS else self._columns(path)
             if columns is None:
@@ -152,14 +155,6 @@ class Sequence:
             self.arrays[name] = path, columns, rows
             all_rows = None if None in (self.n_frames, rows) else self.n_frames * rows
             self.file.array(path, "f32", (all_rows, columns) if columns else (all_rows,))
-
-    def _those_of_1(self):
-        yield "Points", "/VTKHDF/Points", False
-        for name in list(ARRAYS)[1:]:
-            path = f"/VTKHDF/PointData/{name}"
-            if self.file.has(path) and self.file.must(not self.is_solid or name not in ("Normals", "Tangents"), path,
-                                                      "of a solid"):
-                yield name, path, False
 
     def _listed(self):
         """Names and units in /modal, each array in PointData or in CellData."""

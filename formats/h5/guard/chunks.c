@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "formats/h5/h5_chunks.h"
-
+/* Reads chunks, whose place HDF5 finds, and puts their values where they belong. */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/h5/h5_driver.h"
-#include "formats/h5/h5_private.h"
+#include "formats/h5/guard/guard_private.h"
 #include "lib/base/memory.h"
 
 /* The chunks of the same rows are a band. Its rows are kept where only some were wanted, up to this many bytes. */
@@ -14,8 +12,8 @@ enum { MOST_KEPT = 64 << 20 };
 
 struct modal_h5_chunks {
     hid_t dataset;
-    modal_h5_reader *reader;
-    modal_h5_filters filters;
+    guard *file;
+    guard_filters filters;
     int rank, swapped;
     int64_t dims[MODAL_H5_RANK], chunk[MODAL_H5_RANK];
     int64_t item_bytes, row_bytes, others; /* others: chunks of a band */
@@ -28,14 +26,13 @@ struct modal_h5_chunks {
 
 /* ---- one chunk ---- */
 
-static int failed(const modal_h5_chunks *c, const hsize_t *offset, const char *what, char wrong[MODAL_H5_CHUNK_TEXT])
+static void failed(const modal_h5_chunks *c, const hsize_t *offset, const char *what, char wrong[MODAL_H5_CHUNK_TEXT])
 {
     int length = snprintf(wrong, MODAL_H5_CHUNK_TEXT, "chunk (");
     for (int i = 0; i < c->rank; i++)
         length += snprintf(wrong + length, (size_t)(MODAL_H5_CHUNK_TEXT - length), "%s%lld", i ? ", " : "",
                            (long long)(offset[i] / (hsize_t)c->chunk[i]));
     snprintf(wrong + length, (size_t)(MODAL_H5_CHUNK_TEXT - length), "): %s", what);
-    return 1;
 }
 
 /* The values of the chunk at an offset, in items. */
@@ -43,36 +40,32 @@ static modal_status read_chunk(modal_h5_chunks *c, const hsize_t *offset, unsign
                                char wrong[MODAL_H5_CHUNK_TEXT], modal_error *err)
 {
     modal_status status = MODAL_OK;
-    modal_h5_stored stored;
-    char text[MODAL_H5_STACK];
-    const int64_t most = c->filters.most[c->filters.n];
-    const void *bytes = NULL;
-    if (modal_h5_find_chunk(c->reader, c->dataset, offset, &stored) < 0) {
-        modal_h5_stack(text);
-        failed(c, offset, text, wrong);
+    guard_stored stored;
+    char text[GUARD_WRONG] = "";
+    guard *g = c->file;
+    const guard_filters *f = &c->filters;
+    const int filtered = f->shuffle || f->scale || f->deflate, exact = !f->scale && !f->deflate;
+    const unsigned char *bytes;
+    if (guard_find_chunk(g, c->dataset, offset, &stored) < 0) {
+        snprintf(text, sizeof text, "%s", g->damage ? g->damage : "cannot be found");
+        H5Eclear2(H5E_DEFAULT);
     } else if (stored.mask != 0) {
         snprintf(text, sizeof text, "stored without some of its filters, mask %u", stored.mask);
-        failed(c, offset, text, wrong);
-    } else if (stored.bytes > most || (c->filters.exact[c->filters.n] && stored.bytes != most)) {
-        snprintf(text, sizeof text, "%lld bytes are stored, must be %s%lld", (long long)stored.bytes,
-                 c->filters.exact[c->filters.n] ? "" : "at most ", (long long)most);
-        failed(c, offset, text, wrong);
+    } else if (stored.bytes > f->most || (exact && stored.bytes != f->most)) {
+        snprintf(text, sizeof text, "%lld bytes are stored, must be %s%lld", (long long)stored.bytes, exact ? "" : "at most ",
+                 (long long)f->most);
     } else {
         unsigned char *to = values;
-        if (c->filters.n > 0 && !modal_h5_reader_in_memory(c->reader)) {
+        if (filtered && !g->source.bytes) {
             MODAL_TRY(modal_grow(&c->stored, &c->stored_capacity, stored.bytes, 1, "chunk", err));
             to = c->stored;
         }
-        bytes = modal_h5_reader_bytes(c->reader, stored.start, stored.bytes, to);
-        if (!bytes) {
-            failed(c, offset, "cannot be read", wrong);
-        } else if (c->filters.n > 0) {
-            MODAL_TRY(modal_h5_filters_undo(&c->filters, bytes, stored.bytes, values, text, err));
-            if (text[0]) failed(c, offset, text, wrong);
-        } else if (bytes != values) {
-            memcpy(values, bytes, (size_t)stored.bytes);
-        }
+        if (g->source.bytes && filtered) bytes = (const unsigned char *)g->source.bytes + stored.start;
+        else bytes = guard_read(g, (uint64_t)stored.start, (uint64_t)stored.bytes, to) == 0 ? to : NULL;
+        if (!bytes) snprintf(text, sizeof text, "cannot be read");
+        else if (filtered) MODAL_TRY(guard_filters_undo(&c->filters, bytes, stored.bytes, values, text, err));
     }
+    if (text[0]) failed(c, offset, text, wrong);
 done:
     return status;
 }
@@ -134,30 +127,41 @@ done:
 
 /* ---- all of them ---- */
 
-modal_status modal_h5_chunks_new(modal_h5_chunks **chunks, const modal_h5_chunked *of, char wrong[MODAL_H5_CHUNK_TEXT],
-                                 modal_error *err)
+/* Turns the byte order of `count` numbers. */
+static void swap_bytes(unsigned char *values, int64_t count, size_t bytes)
+{
+    for (int64_t i = 0; bytes > 1 && i < count; i++, values += bytes)
+        for (size_t k = 0; k < bytes / 2; k++) {
+            const unsigned char kept = values[k];
+            values[k] = values[bytes - 1 - k];
+            values[bytes - 1 - k] = kept;
+        }
+}
+
+modal_status modal_h5_chunks_new(modal_h5_chunks **chunks, hid_t dataset, hid_t creation, int rank, const int64_t *dims,
+                                 char wrong[MODAL_H5_CHUNK_TEXT], modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const int rank = of->rank;
-    const int64_t *dims = of->dims;
     modal_h5_chunks *c = NULL;
     hsize_t chunk[H5S_MAX_RANK] = {0};
+    const hid_t type = H5Dget_type(dataset), space = H5Dget_space(dataset);
+    hsize_t allocated = 0;
     *chunks = NULL;
     wrong[0] = '\0';
     assert(rank >= 1 && rank <= MODAL_H5_RANK);
     MODAL_TRY(modal_alloc_zero(&c, 1, sizeof *c, "chunks", err));
-    c->dataset = of->dataset;
-    c->reader = modal_h5_reader_of(of->dataset);
+    c->dataset = dataset;
+    c->file = guard_of(dataset);
     c->rank = rank;
-    c->swapped = of->big_endian;
     c->kept = -1;
-    c->item_bytes = c->row_bytes = (int64_t)modal_h5_type_bytes(of->type);
     c->others = c->fits = 1;
-    int64_t chunk_bytes = c->item_bytes;
-    if (!c->reader || H5Pget_chunk(of->creation, H5S_MAX_RANK, chunk) != rank) {
+    if (type < 0 || !c->file || H5Pget_chunk(creation, H5S_MAX_RANK, chunk) != rank) {
         snprintf(wrong, MODAL_H5_CHUNK_TEXT, "chunks cannot be read");
         goto done;
     }
+    c->swapped = H5Tget_order(type) == H5T_ORDER_BE;
+    c->item_bytes = c->row_bytes = (int64_t)H5Tget_size(type);
+    int64_t chunk_bytes = c->item_bytes;
     for (int i = 0; i < rank; i++) {
         if (chunk[i] == 0 || chunk[i] > INT32_MAX || !modal_size_multiply(chunk_bytes, (int64_t)chunk[i], &chunk_bytes) ||
             chunk_bytes > UINT32_MAX) {
@@ -171,11 +175,22 @@ modal_status modal_h5_chunks_new(modal_h5_chunks **chunks, const modal_h5_chunke
         c->others *= (dims[i] - 1) / c->chunk[i] + 1;
         c->fits = c->fits && c->chunk[i] == dims[i];
     }
-    modal_h5_filters_take(&c->filters, of->creation, of->type, of->big_endian, chunk_bytes, wrong);
+    guard_filters_take(&c->filters, creation, type, chunk_bytes, wrong);
+    if (wrong[0]) goto done;
+    const int64_t stored = (int64_t)H5Dget_storage_size(dataset), needed = c->others * ((dims[0] - 1) / c->chunk[0] + 1);
+    if (chunk_bytes / MODAL_H5_MOST_COMPRESSED > stored)
+        snprintf(wrong, MODAL_H5_CHUNK_TEXT, "a chunk of %lld bytes, %lld bytes stored", (long long)chunk_bytes, (long long)stored);
+    else if (H5Dget_num_chunks(dataset, space, &allocated) < 0) /* HDF5 would make up the missing ones */
+        snprintf(wrong, MODAL_H5_CHUNK_TEXT, "chunks cannot be counted");
+    else if ((int64_t)allocated != needed)
+        snprintf(wrong, MODAL_H5_CHUNK_TEXT, "%lld chunks of %lld are stored", (long long)allocated, (long long)needed);
+    H5Eclear2(H5E_DEFAULT);
     if (wrong[0]) goto done;
     *chunks = c;
     c = NULL;
 done:
+    if (type >= 0) H5Tclose(type);
+    if (space >= 0) H5Sclose(space);
     modal_h5_chunks_delete(c);
     return status;
 }
@@ -183,7 +198,7 @@ done:
 modal_h5_chunks *modal_h5_chunks_delete(modal_h5_chunks *c)
 {
     if (!c) return NULL;
-    modal_h5_filters_free(&c->filters);
+    guard_filters_free(&c->filters);
     modal_free(&c->stored);
     modal_free(&c->values);
     modal_free(&c->band);
@@ -218,7 +233,7 @@ modal_status modal_h5_chunks_read(modal_h5_chunks *c, int64_t first, int64_t cou
         }
         low = high;
     }
-    if (c->swapped && !wrong[0]) modal_h5_swap_bytes(to, count * (c->row_bytes / c->item_bytes), (size_t)c->item_bytes);
+    if (c->swapped && !wrong[0]) swap_bytes(to, count * (c->row_bytes / c->item_bytes), (size_t)c->item_bytes);
 done:
     return status;
 }
