@@ -6,7 +6,6 @@
 #include "formats/h5/h5_util.h"
 #include "lib/model/quality.h"
 
-#define MODAL_QUALITY_EXTENSION "modal_quality"
 
 /* The names of the columns of a modal_quality, as an attribute of the file. */
 modal_status modal_quality_write_columns(hid_t file, modal_error *err);
