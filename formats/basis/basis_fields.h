@@ -83,7 +83,8 @@ int modal_basis_field_missing(const modal_shape *shape, const modal_h5_field *fi
  * the offsets (0 without, ELEMENT_NODES then from the shape's source; EMBEDDED: the vertices). */
 void modal_basis_sizes(const modal_shape *shape, int64_t sizes[SIZE_COUNT]);
 
-/* The sizes that follow from others: OFFSETS and TILES from the vertices, QUADRATIC, CUBIC and QUARTIC from the modes, INNER from nodes and vertices; -1 from -1. */
+/* The sizes that follow from others: OFFSETS and TILES from the vertices, QUADRATIC, CUBIC and QUARTIC from the modes,
+ * INNER from nodes and vertices; -1 from -1. */
 void modal_basis_derived_sizes(int64_t sizes[SIZE_COUNT]);
 
 /* Dimensions of a field; -1 where the size is not known. */

@@ -24,7 +24,8 @@ typedef struct modal_basis_part {
 } modal_basis_part;
 
 /* Opens the part at `path`, which the part then owns and frees, also after an error. It must be a basis, and
- * `hashed` (NULL: not known) must have its entries of shapes in their order. findings and budget, which may be NULL, are for what is read of it later. After an error it is closed. */
+ * `hashed` (NULL: not known) must have its entries of shapes in their order. findings and budget,
+ * which may be NULL, are for what is read of it later. After an error it is closed. */
 modal_status modal_basis_part_open(modal_basis_part *part, char *path, const char *hashed, modal_findings *findings,
                                    modal_h5_budget *budget, modal_error *err);
 

@@ -82,12 +82,12 @@ static modal_status make_all(hid_t file, modal_checkpoint_out *o, const modal_ch
     const int64_t seal[2] = {COPIES, SEAL};
     char name[16];
     MODAL_TRY(modal_h5_write_text(file, "modal_format", "checkpoint", err));
-    MODAL_TRY(modal_h5_write_text(file, "modal_format_version", "2.4", err));
+    MODAL_TRY(modal_h5_write_text(file, "modal_format_version", "1.0", err));
     MODAL_TRY(modal_h5_write_text(file, "basis_hash", c->basis_hash, err));
     MODAL_TRY(modal_h5_write_text(file, "scene_hash", c->scene_hash, err));
-    MODAL_TRY(modal_h5_write_text(file, "back_end", c->back_end, err));
+    MODAL_TRY(modal_h5_write_text(file, "backend", c->back_end, err));
     MODAL_TRY(make_array(file, "n_frames", MODAL_H5_I64, 1, seal, &o->n_frames, err));
-    MODAL_TRY(make_array(file, "seal", MODAL_H5_U8, 2, seal, &o->seal, err));
+    MODAL_TRY(make_array(file, "checksum", MODAL_H5_U8, 2, seal, &o->seal, err));
     for (int i = 0; i < MODAL_CHECKPOINT_STATE; i++) {
         const int64_t state[2] = {COPIES, c->state_counts[i]};
         state_name(name, i);
@@ -232,7 +232,7 @@ static modal_status choose_state(const modal_h5_in *in, modal_checkpoint *c, con
         if (whole && (chosen < 0 || n_frames[copy] > n_frames[chosen])) chosen = copy;
     }
     if (chosen < 0)
-        MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT, "/seal: neither of the two states is whole");
+        MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT, "/checksum: neither of the two states is whole");
     c->n_frames = n_frames[chosen];
     for (int i = 0; i < MODAL_CHECKPOINT_STATE; i++) {
         const modal_axes axes = {"item", ""};
@@ -252,13 +252,13 @@ static modal_status read_all(const modal_h5_in *in, modal_checkpoint *c)
     int64_t *n_frames = NULL, seal[2] = {COPIES, SEAL};
     uint8_t *seals = NULL;
     char name[16];
-    MODAL_TRY(modal_h5_check_root(in, "checkpoint", 2));
+    MODAL_TRY(modal_h5_check_root(in, "checkpoint", 1));
     MODAL_TRY(modal_h5_enter(in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(read_hash(in, &root, "basis_hash", c->basis_hash));
     MODAL_TRY(read_hash(in, &root, "scene_hash", c->scene_hash));
-    MODAL_TRY(modal_h5_read_text(in, &root, "back_end", &c->back_end));
+    MODAL_TRY(modal_h5_read_text(in, &root, "backend", &c->back_end));
     MODAL_TRY(modal_h5_read_array(in, &root, "n_frames", MODAL_H5_I64, 1, seal, MODAL_H5_REQUIRED, &n_frames));
-    MODAL_TRY(modal_h5_read_array(in, &root, "seal", MODAL_H5_U8, 2, seal, MODAL_H5_REQUIRED, &seals));
+    MODAL_TRY(modal_h5_read_array(in, &root, "checksum", MODAL_H5_U8, 2, seal, MODAL_H5_REQUIRED, &seals));
     for (int i = 0; i < MODAL_CHECKPOINT_STATE; i++) {
         int64_t dims[2] = {COPIES, -1};
         state_name(name, i);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /quality and /@quality_columns (formats/trajectory.md), in whichever file has them. Not thread-safe (HDF5). */
+/* /quality and /@quality_columns (trajectory.md), in whichever file has them. Not thread-safe (HDF5). */
 #ifndef MODAL_FORMATS_QUALITY_H5_H
 #define MODAL_FORMATS_QUALITY_H5_H
 
 #include "formats/h5/h5_util.h"
 #include "lib/model/quality.h"
 
-#define MODAL_QUALITY_EXTENSION "modal_quality"
 
 /* The names of the columns of a modal_quality, as an attribute of the file. */
 modal_status modal_quality_write_columns(hid_t file, modal_error *err);

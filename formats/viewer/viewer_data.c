@@ -295,7 +295,7 @@ modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajec
     }
     data->displacement_error = 0.5 / MODE_STEPS;
     MODAL_TRY(put_objects(&out, basis, err));
-    header = json_pack("{s:i, s:o, s:s, s:O, s:i}", "version", 3, "title", modal_json_string(title), "up",
+    header = json_pack("{s:i, s:o, s:s, s:O, s:i}", "version", 1, "title", modal_json_string(title), "up",
                        up == 'z' ? "z" : "y", "shapes", shapes, "objects", basis->n_objects);
     if (!header) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "page: out of memory");
     if (play && play->turntable) json_object_set_new(header, "turntable", json_true());

@@ -26,7 +26,7 @@ modal_status modal_viewer_response_make(const modal_response_table *table, const
         MODAL_TRY(modal_viewer_put_planes(&out, table->phases + i * table->n_rows, table->n_rows, 4, err));
     }
     MODAL_TRY(modal_viewer_sink_end(&out, err));
-    header = json_pack("{s:i, s:o, s:I, s:O}", "version", 3, "title", modal_json_string(title), "points",
+    header = json_pack("{s:i, s:o, s:I, s:O}", "version", 1, "title", modal_json_string(title), "points",
                        (json_int_t)table->n_rows, "curves", curves);
     data->header = header ? modal_json_dump(header, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII, '<') : NULL;
     if (!data->header) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "page: out of memory");

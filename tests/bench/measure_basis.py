@@ -59,7 +59,7 @@ def pack(mesh):
     subprocess.run([modalpack, mesh, "b.h5", "-f", "-q", "--import", "columns.U", "--young", "1e9", "--poisson", "0.3",
                     "--density", "1000", "--report", "r.json"], check=True)
     with open("r.json", encoding="utf-8") as text:
-        stages = {s["name"]: s["seconds"] for s in json.load(text)["stages"]}
+        stages = {s["name"]: s["seconds"] for s in json.load(text)["phases"]}
     return stages["read mesh"], stages["write basis"] + stages["sync"], os.path.getsize("b.h5")
 
 

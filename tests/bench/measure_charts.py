@@ -30,7 +30,7 @@ def ours():
                    check=True)
     with open("r.json", encoding="utf-8") as f:
         report = json.load(f)
-    seconds = {s["name"]: s["seconds"] for s in report["stages"]}
+    seconds = {s["name"]: s["seconds"] for s in report["phases"]}
     return report["charts"], report["charts_area"], seconds["charts"], seconds["charts, processor"]
 
 

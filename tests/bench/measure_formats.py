@@ -27,7 +27,7 @@ def deform(kind, more):
                    check=True)
     with open("r.json", encoding="utf-8") as text:
         report = json.load(text)
-    stages = {s["name"]: s["seconds"] for s in report["stages"]}
+    stages = {s["name"]: s["seconds"] for s in report["phases"]}
     shutil.rmtree("o")
     return report["bytes"], stages["write"] + stages["close and sync"], stages["write, processor"]
 

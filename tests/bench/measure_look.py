@@ -50,7 +50,7 @@ def measure_pack():
         run("modaltex", "pack", "l.json", "p.h5", "-f", "-j", cores, "--report", "r.json")
         after = os.times()
         wall, busy = after.elapsed - before.elapsed, after.children_user + after.children_system - before.children_user - before.children_system
-        stages = {s["name"]: s["seconds"] for s in json.load(open("r.json"))["stages"]}
+        stages = {s["name"]: s["seconds"] for s in json.load(open("r.json"))["phases"]}
         ratios.append((decode + box) / cores / stages["images"])
         print(f"| {decode:.2f} + {box:.2f} | {stages['images']:.2f} | {stages.get('sync', 0):.2f} | {busy:.2f} | {ratios[-1]:.2f} | "
               f"{(decode + box) / busy:.2f} |")
@@ -146,7 +146,7 @@ def measure_glb():
         for kind, words in (("plain", ()), ("look", ("--look", "g.obj"))):
             start = time.perf_counter()
             run("modaldeform", "gt.h5", kind, "-f", "--format", "glb", *words, "--report", "r.json")
-            stages = {s["name"]: s["seconds"] for s in json.load(open("r.json"))["stages"]}
+            stages = {s["name"]: s["seconds"] for s in json.load(open("r.json"))["phases"]}
             seconds.setdefault(kind, []).append(time.perf_counter() - start)
     sizes = {kind: os.path.getsize(f"{kind}/sequence.glb") for kind in seconds}
     start = time.perf_counter()

@@ -35,7 +35,7 @@ def build(threads):
                     "--report", "r.json"], check=True)
     with open("r.json", encoding="utf-8") as f:
         report = json.load(f)
-    return report["samples"], next(s["seconds"] for s in report["stages"] if s["name"] == "tree"), children() - before
+    return report["samples"], next(s["seconds"] for s in report["phases"] if s["name"] == "tree"), children() - before
 
 
 def main():

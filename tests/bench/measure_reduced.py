@@ -38,7 +38,7 @@ def least(folder, *words):
             sys.exit(f"{words}: {got.stderr}")
         report = json.loads(report.read_text())
         now = {"whole run": report["seconds"]}
-        for stage in report["stages"]:
+        for stage in report["phases"]:
             now[stage["name"]] = now.get(stage["name"], 0) + stage["seconds"]
         for name, seconds in now.items():
             found[j - 1][name] = min(seconds, found[j - 1].get(name, seconds))

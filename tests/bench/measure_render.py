@@ -68,7 +68,7 @@ def call(*words, **more):
     if on_cpu:
         return used() - before
     with open("report.json", encoding="utf-8") as f:
-        return sum(s["seconds"] for s in json.load(f)["stages"] if s["name"] == "draw and write")
+        return sum(s["seconds"] for s in json.load(f)["phases"] if s["name"] == "draw and write")
 
 
 def frame(words, most=FRAMES):
@@ -260,7 +260,7 @@ def png():
 def stage(name):
     """Seconds of a stage of the last call."""
     with open("report.json", encoding="utf-8") as f:
-        return sum(s["seconds"] for s in json.load(f)["stages"] if s["name"] == name)
+        return sum(s["seconds"] for s in json.load(f)["phases"] if s["name"] == name)
 
 
 def disk():

@@ -61,7 +61,7 @@ for _ in range(rounds):
         report = json.load(text)
     assert report["shapes"] == n_bodies, report
     processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    found.append((seconds, processor, {s["name"]: round(s["seconds"], 2) for s in report["stages"]}))
+    found.append((seconds, processor, {s["name"]: round(s["seconds"], 2) for s in report["phases"]}))
 least = min(found, key=lambda f: f[0])
 print(f"{n_bodies} shapes of {len(grid)} nodes, {MODES} modes each: {least[0]:.2f} s, {least[1]:.2f} s of processors; "
       f"{os.path.getsize('b.h5') / 1e6:.0f} MB; {least[2]}")

@@ -95,7 +95,7 @@ def cloud():
     f = simulate("cubes5.h5", near, "--report", "report.json")
     x = middle(f).mean(1)
     line = x[0] + np.outer(f["times"], (x[-1] - x[0]) / f["times"][-1])
-    assert json.load(open("report.json"))["judged_shorter"] > 5
+    assert json.load(open("report.json"))["step_reductions"] > 5
     small(np.abs(x - line).max() / np.abs(middle(f) - middle(f)[:1]).max(), 1e-6, "momentum of judged steps")
 
 

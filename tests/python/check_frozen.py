@@ -17,14 +17,12 @@ import numpy as np
 folder, programs, dump_file = (os.path.abspath(x) for x in sys.argv[1:4])
 everything = "--all" in sys.argv
 twig = f"{folder}/twig"
-FILES = {"basis-2.0.h5": ("basis",), "traj-1.0.h5": ("trajectory",), "twig/basis-2.0.h5": ("basis",),
-         "twig/trajectory-1.0.h5": ("trajectory",), "twig/trajectory-1.1.h5": ("trajectory",),
-         "twig/checkpoint-2.0.h5": ("checkpoint",),
-         "twig/basis-3.0.h5": ("basis",), "twig/embedded-3.0.h5": ("basis",), "twig/assembly-3.0.h5": ("basis",),
-         "twig/trajectory-1.2.h5": ("trajectory",), "twig/checkpoint-2.1.h5": ("checkpoint",),
-         "twig/trajectory-1.3.h5": ("trajectory",), "energy-3.0.h5": ("basis",)}
-PARTS = ("basis-3.0.h5", "embedded-3.0.h5")  # of the assembly
+FILES = {"basis-1.0.h5": ("basis",), "traj-1.0.h5": ("trajectory",), "twig/basis-1.0.h5": ("basis",),
+         "twig/embedded-1.0.h5": ("basis",), "twig/assembly-1.0.h5": ("basis",), "twig/trajectory-1.0.h5": ("trajectory",),
+         "twig/checkpoint-1.0.h5": ("checkpoint",), "twig/snapshots-1.0.h5": ("snapshots", "25")}
+PARTS = ("basis-1.0.h5", "embedded-1.0.h5")  # of the assembly
 SEQUENCES = ("sequence-1.0", "sequence-1.0-precision", "sequence-1.0-solid")  # in twig/
+OTHERS = ("octree-1.0.h5", "textures-1.0.h5")  # in twig/
 MATERIAL = ("--young", "4e6", "--poisson", "0.3", "--density", "500", "--fixed", "root")
 
 
@@ -117,10 +115,10 @@ def check_copies(contents):
             os.remove("copy.h5")
     # The deformer reads U itself where it can: every layout gives the same bytes.
     for what, make in COPIES.items():
-        make(f"{twig}/basis-2.0.h5", "basis-2.0.h5")
-        make(f"{twig}/trajectory-1.1.h5", "copy.h5")
+        make(f"{twig}/basis-1.0.h5", "basis-1.0.h5")
+        make(f"{twig}/trajectory-1.0.h5", "copy.h5")
         for k, options in enumerate(((), ("--memory-limit", "100M"))):
-            tool("modaldeform", "copy.h5", f"o{k}", "-f", "-j1", "--basis", "basis-2.0.h5", *options)
+            tool("modaldeform", "copy.h5", f"o{k}", "-f", "-j1", "--basis", "basis-1.0.h5", *options)
             if what == next(iter(COPIES)):
                 first = points("o0/sequence.vtkhdf")
             assert np.array_equal(points(f"o{k}/sequence.vtkhdf"), first), (what, options)
@@ -137,44 +135,55 @@ def check_copies(contents):
 
 # ---- what follows from the frozen files ----
 
+def colours():
+    """Of the octree at vertices of the surface that it was made around."""
+    with h5py.File(f"{twig}/basis-1.0.h5") as file:
+        places = file["shapes/0000/surface/rest_positions"][:6]
+    with open("places.csv", "w", encoding="utf-8") as file:
+        file.write("x,y,z\n" + "".join("%.17g,%.17g,%.17g\n" % tuple(place) for place in places))
+    tool("modaltex", "sample", f"{twig}/octree-1.0.h5", "places.csv", "colours.csv", "-f")
+    with open("colours.csv", encoding="utf-8") as file:
+        return file.read()
+
+
 def check_meaning(contents):
-    for name in list(FILES) + [f"twig/{name}" for name in SEQUENCES]:
-        if FILES.get(name, ("sequence",))[0] in ("basis", "trajectory", "sequence"):
+    for name in [*FILES, *(f"twig/{name}" for name in (*SEQUENCES, *OTHERS))]:
+        if FILES.get(name, ("other",))[0] in ("basis", "trajectory", "snapshots", "other"):
             tool("modalinfo", "--check", f"{folder}/{name}")
     for options, name in ((("--order", "stored"), "sequence-1.0"), ((), "sequence-1.0-precision"),
                           (("--output-mesh", "volume"), "sequence-1.0-solid")):
-        tool("modaldeform", f"{twig}/trajectory-1.1.h5", "out", "-f", "--frames", "0:3", *options)
+        tool("modaldeform", f"{twig}/trajectory-1.0.h5", "out", "-f", "--frames", "0:3", *options)
         error = np.abs(points("out/sequence.vtkhdf") - points(f"{twig}/{name}/sequence.vtkhdf")).max()
         assert error <= (1e-5 if "precision" in name else 1e-7), (name, error)
-    tool("modaldeform", f"{folder}/traj-1.0.h5", "out", "-f", "--basis", f"{folder}/basis-2.0.h5")
+    tool("modaldeform", f"{folder}/traj-1.0.h5", "out", "-f", "--basis", f"{folder}/basis-1.0.h5")
     for key, wanted in contents["positions"].items():
         found = points("out/sequence.vtkhdf")[int(key)]
         assert np.abs(found - wanted).max() <= 1e-6 * np.abs(wanted).max(), (key, found, wanted)
-    tool("modaldeform", f"{twig}/trajectory-1.2.h5", "out", "-f")
-    tool("modalinfo", "--pack", f"{twig}/assembly-3.0.h5", "packed.h5")
-    with h5py.File(f"{twig}/assembly-3.0.h5") as assembly, h5py.File("packed.h5") as packed:
+    tool("modalinfo", "--pack", f"{twig}/assembly-1.0.h5", "packed.h5")
+    with h5py.File(f"{twig}/assembly-1.0.h5") as assembly, h5py.File("packed.h5") as packed:
         assert assembly.attrs["content_hash"] == packed.attrs["content_hash"]
+    assert colours() == contents["colours"], "other colours from the octree"
     # modes at the nodes and how vertices are carried are used by a simulation in wind
-    with open(f"{twig}/scene.json", encoding="utf-8") as file: # by the rule of then, without judgement
-        scene = dict(json.load(file), integrator="newmark", tolerance=1e300)
-    with open("scene.json", "w", encoding="utf-8") as file:
-        json.dump(scene, file)
-    tool("modalsim", f"{twig}/basis-2.0.h5", "again.h5", "--scene", "scene.json")
-    done = subprocess.run([f"{programs}/modalsim", f"{twig}/basis-2.0.h5", "restart.h5", "--scene", f"{twig}/scene.json",
-                           "--restart", f"{twig}/checkpoint-2.0.h5"], capture_output=True, text=True, timeout=120)
-    with h5py.File(f"{twig}/trajectory-1.1.h5") as old, h5py.File("again.h5") as new:
+    tool("modalsim", f"{twig}/basis-1.0.h5", "again.h5", "--scene", f"{twig}/scene.json")
+    done = subprocess.run([f"{programs}/modalsim", f"{twig}/basis-1.0.h5", "restart.h5", "--scene", f"{twig}/scene.json",
+                           "--restart", f"{twig}/checkpoint-1.0.h5"], capture_output=True, text=True, timeout=120)
+    with h5py.File(f"{twig}/trajectory-1.0.h5") as old, h5py.File("again.h5") as new:
         most = np.abs(old["q"][()]).max()
         assert np.abs(old["q"][()] - new["q"][()]).max() <= 1e-6 * most, "another motion"
         if done.returncode == 0:
             with h5py.File("restart.h5") as restarted:
                 assert np.abs(old["q"][()] - restarted["q"][()]).max() <= 1e-6 * most, "another motion from the checkpoint"
     # A checkpoint is private to the version that wrote it: a later one may refuse it, by its version.
-    assert done.returncode == 0 or (done.returncode == 3 and "unsupported version 2.0" in done.stderr), done.stderr
-    source = "sequence-1.0-solid/sequence.vtkhdf"
-    tool("modalpack", f"{twig}/twig.msh", "snaps.h5", "-f", "--snapshots", f"{twig}/{source}", "--modes", "2", *MATERIAL)
+    assert done.returncode == 0 or (done.returncode == 3 and "unsupported version 1.0" in done.stderr), done.stderr
+    found = frequencies()
+    assert np.allclose(found, contents["frequencies"], rtol=1e-4), found
+
+
+def frequencies():
+    """Of a basis of the snapshots, on the mesh that they belong to."""
+    tool("modalpack", f"{twig}/twig.msh", "snaps.h5", "-f", "--snapshots", f"{twig}/snapshots-1.0.h5", "--modes", "2", *MATERIAL)
     with h5py.File("snaps.h5") as file:
-        found = file["shapes/0000/modes/frequencies"][()]
-    assert np.allclose(found, contents["frequencies"], rtol=1e-4), (source, found)
+        return list(file["shapes/0000/modes/frequencies"][()])
 
 
 def main():
@@ -189,13 +198,11 @@ def main():
             for name in FILES:
                 contents.setdefault(name, dump(name, f"{folder}/{name}"))
             if "positions" not in contents:
-                tool("modaldeform", f"{folder}/traj-1.0.h5", "out", "--basis", f"{folder}/basis-2.0.h5")
+                tool("modaldeform", f"{folder}/traj-1.0.h5", "out", "--basis", f"{folder}/basis-1.0.h5")
                 all_points = points("out/sequence.vtkhdf")
                 contents["positions"] = {str(i): [float(x) for x in all_points[i]] for i in range(0, len(all_points), 31)}
-            if "frequencies" not in contents:
-                tool("modalpack", f"{twig}/twig.msh", "s.h5", "--snapshots", f"{twig}/sequence-1.0-solid/sequence.vtkhdf", "--modes", "2", *MATERIAL)
-                with h5py.File("s.h5") as file:
-                    contents["frequencies"] = list(file["shapes/0000/modes/frequencies"][()])
+            contents.setdefault("frequencies", frequencies())
+            contents.setdefault("colours", colours())
             with open(path, "w", encoding="utf-8") as file:
                 json.dump(contents, file, indent=1)
                 file.write("\n")

@@ -50,7 +50,7 @@ def make_files():
         run(f"{BIN}/modaldeform", "motion.h5", name, *options)
         shutil.move(f"{name}/sequence.vtkhdf", f"{name}.vtkhdf")
         shutil.rmtree(name)
-    for name in ("trajectory-1.0.h5", "snapshots-1.0.h5", "checkpoint-2.0.h5"):
+    for name in ("trajectory-1.0.h5", "snapshots-1.0.h5", "checkpoint-1.0.h5"):
         shutil.copy(f"{FROZEN}/twig/{name}", name)
 
 

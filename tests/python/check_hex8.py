@@ -134,8 +134,8 @@ with tempfile.TemporaryDirectory() as folder:
     # a file that lies is refused
     pack(bar)
     for change, message in ((lambda f: f["shapes/0000/volume"].attrs.__setitem__("stiffness_rule", np.bytes_("soft")),
-                             "stiffness_rule: must be plain or incompatible, is \"soft\""),
-                            (lambda f: f["shapes/0000"].create_group("reduced_forces"), "stiffness_rule must be plain beside reduced_forces")):
+                             "stiffness_rule: must be conforming or incompatible, is \"soft\""),
+                            (lambda f: f["shapes/0000"].create_group("reduced_forces"), "stiffness_rule must be conforming with reduced_forces")):
         pathlib.Path("bad.h5").write_bytes(pathlib.Path("b.h5").read_bytes())
         with h5py.File("bad.h5", "r+") as file:
             change(file)

@@ -199,7 +199,7 @@ target_link_libraries(deform PRIVATE modaltools::modaltools)
                           "--initial", "0=1e-4", "--quiet", "--progress", "json"], capture_output=True, text=True)
     check(got.returncode == 0, got)
     lines = [json.loads(line) for line in got.stderr.splitlines()]
-    check(lines and all(0 <= l["fraction"] <= 1 and l["tool"] == "modalsim" and l["stage"] == "step"
+    check(lines and all(0 <= l["fraction"] <= 1 and l["tool"] == "modalsim" and l["phase"] == "step"
                         and l["seconds"] >= 0 for l in lines), got.stderr)
     check(lines[-1]["fraction"] == 1, "the last line is not the end", got.stderr)
     with h5py.File(basis) as b, h5py.File(motion) as m:

@@ -54,8 +54,8 @@ def write_basis(path, width, height, r, chunks=None, seed=3, content_hash="7" * 
     with h5py.File(path, "w", libver=("v108", "v108")) as f:
         attributes(f, modal_format="basis", modal_format_version="1.0", content_hash=content_hash,
                    hashed="shapes/hash objects/shape objects/parent objects/rest_pose")
-        f["shapes/hash"] = np.zeros((1, 16), "u1")
         shapes = f.create_group("shapes")
+        shapes["hash"] = np.zeros((1, 16), "u1")
         shapes.attrs["count"] = np.int64(1)
         s = shapes.create_group("0000")
         attributes(s, name="grid")

@@ -50,7 +50,7 @@ assert os.listdir(".") and not list(pathlib.Path(".").glob("*.tmp")), os.listdir
 for line in ("Ceilings", "Table 5", "Tables 3 and 4", "Many frames at once", "in random order", "end to end"):
     assert line in got.stdout, (line, got.stdout)
 report = json.loads(pathlib.Path("report.json").read_text())
-assert [s["name"] for s in report["stages"]] == ["ceilings", "uq", "multi", "batch", "frame", "pipeline", "rings", "nbody", "tled", "octree", "render", "plants"]
+assert [s["name"] for s in report["phases"]] == ["ceilings", "uq", "multi", "batch", "frame", "pipeline", "rings", "nbody", "tled", "octree", "render", "plants"]
 
 numbers = json.loads(pathlib.Path("all.json").read_text())
 assert numbers["tool"] == "modalbench" and numbers["quick"] and numbers["machine"]["cpu"]["threads"] == 1

@@ -210,7 +210,7 @@ def check_broken_surfaces():
         words = [FOLDER / "cube.off", FOLDER / "p.msh", "-f", "--engine", name, "--size", "0.07", "-q"]
         result = run(*words, "--progress", "json")
         lines = [json.loads(line) for line in result.stderr.splitlines()]
-        stages = [line["stage"] for line in lines]
+        stages = [line["phase"] for line in lines]
         check({"tetgen": "refining", "gmsh": "volume"}[name] in stages and len(set(stages)) >= 3, name, stages)
         check(all(0 <= line.get("fraction", 0) <= 1 for line in lines) and lines[-1]["fraction"] == 1, name, lines)
         bytes_with = (FOLDER / "p.msh").read_bytes()
@@ -293,10 +293,10 @@ def check_scans():
         check(report["closed"] and report["manifold"] and report["oriented"], what, report)
         for name in engines():
             report = mesh(path, "--engine", name)
-            ours = sum(s["seconds"] for s in report["stages"] if s["name"] != name)
+            ours = sum(s["seconds"] for s in report["phases"] if s["name"] != name)
             print(f"{what} by {name}: {report['surface']['vertices']} vertices, {report['mesh']['nodes']} nodes, "
                   f"{report['mesh']['elements']}, least radius ratio {report['mesh']['least_radius_ratio']:.3f}; ours "
-                  f"{ours:.3f} s of {sum(s['seconds'] for s in report['stages']):.3f} s")
+                  f"{ours:.3f} s of {sum(s['seconds'] for s in report['phases']):.3f} s")
             check(report["mesh"]["nodes"] > report["surface"]["vertices"] and report["mesh"]["components"] == 1,
                   what, name, report["mesh"])
             check(abs(report["mesh"]["volume_m3"] / report["surface"]["volume_m3"] - 1) < 1e-6, what, name, "volume")

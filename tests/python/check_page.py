@@ -140,7 +140,7 @@ def check_data(folder, basis, motion, moving):
         check(data.header["up"] == ("z" if source_file == moving else "y"), "up")
         check(data.header["title"] == EVIL, data.header["title"])
         triangles, user, X, U = read_shape(data, data.header["shapes"][0])
-        check(data.differences(1).tolist() == [0] and data.header["objects"] == 1 and data.header["version"] == 3, "objects")
+        check(data.differences(1).tolist() == [0] and data.header["objects"] == 1 and data.header["version"] == 1, "objects")
         check((data.planes(12, "<f4") == np.eye(3, 4).ravel()).all(), "rest frame")
         with h5py.File(basis) as b:
             s = b["shapes/0000"]

@@ -483,7 +483,7 @@ static void test_unknown_things_are_ignored(void **state)
                                     H5P_DEFAULT)) >= 0);
     assert_true(H5Gclose(H5Gcreate2(file, "/later", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)) >= 0);
     assert_true(H5Fclose(file) >= 0);
-    const damage_case minor = {SET_TEXT, "@modal_format_version", 0, 0, "3.7", "", 0};
+    const damage_case minor = {SET_TEXT, "@modal_format_version", 0, 0, "1.7", "", 0};
     sample_damage(path, &minor);
     modal_basis a = sample_basis(0), b;
     OK(modal_basis_read(path, MODAL_BASIS_ALL, &b, err));

@@ -284,7 +284,7 @@ static void test_checkpoint(void **state)
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), dataset = H5Dopen2(file, "state_4", H5P_DEFAULT);
     const haddr_t of_state = H5Dget_offset(dataset);
     H5Dclose(dataset);
-    dataset = H5Dopen2(file, "seal", H5P_DEFAULT);
+    dataset = H5Dopen2(file, "checksum", H5P_DEFAULT);
     const haddr_t of_seal = H5Dget_offset(dataset);
     H5Dclose(dataset);
     H5Fclose(file);
@@ -300,7 +300,7 @@ static void test_checkpoint(void **state)
         const modal_status status = modal_checkpoint_read(broken, &c, &err);
         assert_int_equal(status, i < 3 ? MODAL_OK : MODAL_ERROR_INPUT);
         if (i == 3) {
-            assert_non_null(strstr(err.message, "torn-broken.h5: /seal: neither of the two states is whole"));
+            assert_non_null(strstr(err.message, "torn-broken.h5: /checksum: neither of the two states is whole"));
             break;
         }
         const int64_t n = i == 0 ? 16 : 7;

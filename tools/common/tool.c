@@ -114,7 +114,7 @@ static double remaining_seconds(double elapsed, double fraction)
 static void print_progress_json(const tool *t, double fraction, double elapsed)
 {
     double remaining = remaining_seconds(elapsed, fraction);
-    json_t *line = json_pack("{s:s, s:s, s:f}", "tool", t->program->name, "stage", t->progress_stage,
+    json_t *line = json_pack("{s:s, s:s, s:f}", "tool", t->program->name, "phase", t->progress_stage,
                              "seconds", elapsed);
     if (fraction >= 0) json_object_set_new(line, "fraction", json_real(fraction));
     if (remaining >= 0) json_object_set_new(line, "remaining_seconds", json_real(remaining));
@@ -383,7 +383,7 @@ int tool_start(tool *t, const tool_program *program, int argc, char **argv, int 
         status = quote_arguments(&t->command_line, program->name, argc, argv, &err);
     if (status == MODAL_OK) {
         t->report = json_pack("{s:s, s:s, s:o, s:[], s:[]}", "tool", program->name, "version", MODAL_VERSION,
-                              "arguments", modal_json_string(t->command_line), "stages", "warnings");
+                              "arguments", modal_json_string(t->command_line), "phases", "warnings");
         if (!t->report) status = modal_error_set(&err, MODAL_ERROR_MEMORY, "report: out of memory");
     }
     if (status == MODAL_OK) status = begin_report(t, &err);
@@ -546,7 +546,7 @@ void tool_stage(tool *t, const char *name, double seconds, int64_t bytes)
         if (seconds > 0)
             json_object_set_new(stage, "gb_per_second", json_real(1e-9 * (double)bytes / seconds));
     }
-    json_array_append_new(json_object_get(t->report, "stages"), stage);
+    json_array_append_new(json_object_get(t->report, "phases"), stage);
     if (bytes >= 0 && seconds > 0)
         tool_detail(t, "%s: %.3f s, %.2f GB/s", name, seconds, 1e-9 * (double)bytes / seconds);
     else

@@ -121,11 +121,8 @@ static modal_status read_restart(scene_run *s, modal_simulation *run, modal_erro
     if (!file.back_end || strcmp(file.back_end, s->device.name) != 0)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: made on another back end (--backend), %s", path,
                    file.back_end ? file.back_end : "");
-    if (file.n_quality != MODAL_QUALITY_NUMBERS || file.state_counts[2] == 2 * c + 6 * n)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: modal_format_version: unsupported version %s, this program goes on from 2.4", path,
-                   file.state_counts[2] == c ? "2.0" : file.n_quality == 0 ? "2.1" : file.state_counts[2] == 2 * c + 6 * n ? "2.2" : "2.3");
     int fits = file.most_frames == run->n_frames && file.n_coordinates == c &&
-               file.n_objects == (s->poses ? n : 0);
+               file.n_objects == (s->poses ? n : 0) && file.n_quality == MODAL_QUALITY_NUMBERS;
     for (int i = 0; i < MODAL_CHECKPOINT_STATE; i++) fits &= file.state_counts[i] == counts[i];
     if (!fits) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: does not fit the basis and the scene", path);
     modal_scene_state *state = &run->state;
@@ -277,8 +274,8 @@ static void report_run(scene_run *s, const modal_simulation *run, modal_status r
     json_object_set_new(s->t->report, "newton_iterations", json_integer(run->iterations));
     json_object_set_new(s->t->report, "halved_steps", json_integer(run->halvings));
     if (run->balance >= 0) {
-        json_object_set_new(s->t->report, "judged_shorter", json_integer(run->shortened));
-        json_object_set_new(s->t->report, "judged_energy_kept", json_integer(run->kept));
+        json_object_set_new(s->t->report, "step_reductions", json_integer(run->shortened));
+        json_object_set_new(s->t->report, "energy_rule_switches", json_integer(run->kept));
         json_object_set_new(s->t->report, "energy_balance", json_real(run->balance));
     }
     if (run->attraction.known) {
