@@ -8,8 +8,7 @@
 #include "lib/base/memory.h"
 
 /* The extensions that this program knows. */
-static const char *const known_extensions[] = {
-    NULL};
+static const char *const known_extensions[] = {NULL};
 
 /* The length of the name at the beginning of the text, 0 where there is none. */
 static size_t name_length(const char *text)
@@ -73,16 +72,6 @@ done:
     return status;
 }
 
-modal_status modal_h5_uses_extension(const modal_h5_in *in, const modal_h5_place *root, const char *name, int *uses)
-{
-    char *used = NULL;
-    modal_status status = MODAL_OK;
-    if (modal_h5_has_attribute(root, "extensions_used")) status = modal_h5_read_text(in, root, "extensions_used", &used);
-    *uses = used && is_among(name, strlen(name), used);
-    modal_free(&used);
-    return status;
-}
-
 /* Files that were made before the formats were 1.0 have modal_type instead. */
 static modal_status check_is_ours(const modal_h5_place *root, modal_error *err)
 {
@@ -92,7 +81,7 @@ static modal_status check_is_ours(const modal_h5_place *root, modal_error *err)
     return modal_error_set(err, MODAL_ERROR_INPUT, "no attribute modal_format: not a file of modaltools");
 }
 
-modal_status modal_h5_check_versions(const modal_h5_in *in, const char *type, int oldest, int newest, int *major)
+modal_status modal_h5_check_root(const modal_h5_in *in, const char *type, int major)
 {
     modal_status status = MODAL_OK;
     modal_h5_place root = {H5I_INVALID_HID, ""};
@@ -111,26 +100,15 @@ modal_status modal_h5_check_versions(const modal_h5_in *in, const char *type, in
     if (before == 0 || before > 9 || after == 0 || version[before + 1 + after])
         MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT,
                    "modal_format_version: must read MAJOR.MINOR, is \"%.64s\"", version);
-    const long number = strtol(version, NULL, 10);
-    if (number > newest || number < oldest) {
-        char range[32] = "";
-        if (oldest < newest) snprintf(range, sizeof range, "%d.x to ", oldest);
+    if (strtol(version, NULL, 10) != major)
         MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT,
-                   "modal_format_version: unsupported version %.64s, this program reads %s%d.x", version, range, newest);
-    }
+                   "modal_format_version: unsupported version %.64s, this program reads %d.x", version, major);
     MODAL_TRY(check_extensions(&strict, &root));
-    *major = (int)number;
 done:
     modal_h5_leave(&root);
     modal_free(&found);
     modal_free(&version);
     return status;
-}
-
-modal_status modal_h5_check_root(const modal_h5_in *in, const char *type, int major)
-{
-    int found = 0;
-    return modal_h5_check_versions(in, type, major, major, &found);
 }
 
 modal_status modal_h5_file_kind(const char *path, char **type, modal_error *err)

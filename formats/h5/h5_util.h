@@ -72,11 +72,6 @@ int64_t modal_h5_stuck(void);
 /* Refuses, with or without a list of findings, a file that is not of this type, or of another major
  * version, or that requires an extension which this program does not know. */
 modal_status modal_h5_check_root(const modal_h5_in *in, const char *type, int major);
-/* The same for any of several major versions; *major is the one found. */
-modal_status modal_h5_check_versions(const modal_h5_in *in, const char *type, int oldest, int newest, int *major);
-
-/* Whether the file says that it uses an extension. */
-modal_status modal_h5_uses_extension(const modal_h5_in *in, const modal_h5_place *root, const char *name, int *uses);
 
 /* The modal_format of a file, for programs that take several; the caller frees *type. Errors as of
  * modal_h5_open, with the path in front. */

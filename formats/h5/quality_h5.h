@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /quality and /@quality_columns (modal_quality.md), in whichever file has them. Not thread-safe (HDF5). */
+/* /quality and /@quality_columns (trajectory.md), in whichever file has them. Not thread-safe (HDF5). */
 #ifndef MODAL_FORMATS_QUALITY_H5_H
 #define MODAL_FORMATS_QUALITY_H5_H
 

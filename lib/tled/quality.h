@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a frame of a solid's motion says of itself, against what is known of errors (formats/modal_quality.md, trajectory.md): volumes
+/* What a frame of a solid's motion says of itself, against what is known of errors (formats/trajectory.md, trajectory.md): volumes
  * of elements, hourglass control, added masses, rigid bodies, the balance of energies. In float64, same values for any number of
  * threads. */
 #ifndef MODAL_TLED_QUALITY_H

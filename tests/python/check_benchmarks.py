@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""modalpack against published frequencies, on meshes of HEX8 (with incompatible modes, and plain), HEX20 and TET10. The table is
+"""modalpack against published frequencies, on meshes of HEX8 (with incompatible modes, and conforming), HEX20 and TET10. The table is
 docs/results/benchmarks.md, which has the sources too.
 usage: check_benchmarks.py MODALPACK [long] [table]"""
 import itertools
@@ -55,9 +55,9 @@ def write_deck(name, kind, cells, place, held):
 
 
 def frequencies(kind, cells, place, held, material, n, n_rigid):
-    plain = kind == "HEX8 plain"
+    conforming = kind == "HEX8 conforming"
     write_deck("b.inp", kind.split()[0], cells, place, held)
-    words = [f"--{key}={value!r}" for key, value in material.items()] + ["--hex8=plain"] * plain
+    words = [f"--{key}={value!r}" for key, value in material.items()] + ["--hex8=conforming"] * conforming
     got = subprocess.run([modalpack, "b.inp", "b.h5", "-f", "--modes", str(n), *words], capture_output=True, text=True)
     assert got.returncode == 0, (kind, cells, got)
     with h5py.File("b.h5") as file:
@@ -157,32 +157,32 @@ OPTISTRUCT = {"HEX8": [0.9874, 1.0413, 1.0413, 1.0322, 1.0164, 1.0164, 1.0164], 
 # of each kind: cells, and the largest |f / published - 1| that is allowed, in percent: what was found, with a margin for rounding up
 CASES = [
     ("NAFEMS FV12, free thin plate", NAFEMS, plate(10, 0.05), lambda at: 0, 6, [1.622, 2.360, 2.922, 4.233, 4.233, 7.392, 7.416],
-     {"HEX8": [((16, 16, 1), 4.3), ((40, 40, 1), 0.9)], "HEX8 plain": [((16, 16, 1), 760), ((40, 40, 1), 260)],
+     {"HEX8": [((16, 16, 1), 4.3), ((40, 40, 1), 0.9)], "HEX8 conforming": [((16, 16, 1), 760), ((40, 40, 1), 260)],
       "HEX20": [((8, 8, 1), 3.4), ((16, 16, 1), 0.9)], "TET10": [((8, 8, 1), 61), ((16, 16, 1), 5.2)]}),
     ("NAFEMS FV22, clamped thick rhombic plate", NAFEMS, clamped_rhombus, rhombus_held, 0, [133.95, 201.41, 265.81, 283.68, 334.45, 386.62],
-     {"HEX8": [((10, 10, 2), 22.5), ((32, 32, 4), 4.5)], "HEX8 plain": [((10, 10, 2), 42.5), ((32, 32, 4), 7.8)],
+     {"HEX8": [((10, 10, 2), 22.5), ((32, 32, 4), 4.5)], "HEX8 conforming": [((10, 10, 2), 42.5), ((32, 32, 4), 7.8)],
       "HEX20": [((6, 6, 1), 15), ((20, 20, 2), 2.7)], "TET10": [((6, 6, 1), 36.5), ((16, 16, 2), 5)]}),
     ("NAFEMS FV32, tapered membrane", NAFEMS, taper, lambda at: (3 if at[0] < 1e-9 else 0) | (4 if at[2] < 1e-9 else 0), 0,
      [44.623, 130.03, 162.70, 246.05, 379.90, 391.44],
-     {"HEX8": [((16, 8, 1), 3.2), ((48, 24, 1), 0.35)], "HEX8 plain": [((16, 8, 1), 3.7), ((48, 24, 1), 0.5)],
+     {"HEX8": [((16, 8, 1), 3.2), ((48, 24, 1), 0.35)], "HEX8 conforming": [((16, 8, 1), 3.7), ((48, 24, 1), 0.5)],
       "HEX20": [((8, 4, 1), 0.6), ((24, 12, 1), 0.05)], "TET10": [((8, 4, 1), 1.1), ((24, 12, 1), 0.05)]}),
     ("NAFEMS FV52, simply supported solid plate", NAFEMS, plate(10, 1), edges_below, 3,
      [45.897, 109.44, 109.44, 167.89, 193.59, 206.19, 206.19],
-     {"HEX8": [((8, 8, 3), 4.2), ((24, 24, 4), 5.8)], "HEX8 plain": [((8, 8, 3), 21.5), ((24, 24, 4), 3.5)],
+     {"HEX8": [((8, 8, 3), 4.2), ((24, 24, 4), 5.8)], "HEX8 conforming": [((8, 8, 3), 21.5), ((24, 24, 4), 3.5)],
       "HEX20": [((4, 4, 1), 2.45), ((12, 12, 2), 7)], "TET10": [((6, 6, 1), 2), ((12, 12, 2), 5.8)]}),
     ("SDLS01, thin plate clamped at an edge", STEEL, plate(1, 0.01), lambda at: 7 if at[0] < 1e-12 else 0, 0,
      barton([3.492, 8.525, 21.43, 27.33, 31.11, 54.44], 1, 0.01, STEEL),
-     {"HEX8": [((16, 16, 1), 3.8), ((40, 40, 1), 0.65)], "HEX8 plain": [((16, 16, 1), 300), ((40, 40, 1), 90)],
+     {"HEX8": [((16, 16, 1), 3.8), ((40, 40, 1), 0.65)], "HEX8 conforming": [((16, 16, 1), 300), ((40, 40, 1), 90)],
       "HEX20": [((8, 8, 1), 2.6), ((16, 16, 1), 0.35)], "TET10": [((8, 8, 1), 20.5), ((16, 16, 1), 3.1)]}),
     ("SDLS01, the same plate, free", STEEL, plate(1, 0.01), lambda at: 0, 6, barton([13.49, 19.79, 24.43, 35.02, 35.02], 1, 0.01, STEEL),
-     {"HEX8": [((16, 16, 1), 1.2), ((40, 40, 1), 1)], "HEX8 plain": [((16, 16, 1), 340), ((40, 40, 1), 98)],
+     {"HEX8": [((16, 16, 1), 1.2), ((40, 40, 1), 1)], "HEX8 conforming": [((16, 16, 1), 340), ((40, 40, 1), 98)],
       "HEX20": [((8, 8, 1), 0.45), ((16, 16, 1), 0.9)], "TET10": [((8, 8, 1), 21), ((16, 16, 1), 1.3)]}),
     ("free sphere, radius 1 m", STEEL, ball, lambda at: 0, 6, sphere(1, STEEL, 24),
-     {"HEX8": [((8, 8, 8), 4), ((16, 16, 16), 1)], "HEX8 plain": [((8, 8, 8), 5.5), ((16, 16, 16), 1.6)],
+     {"HEX8": [((8, 8, 8), 4), ((16, 16, 16), 1)], "HEX8 conforming": [((8, 8, 8), 5.5), ((16, 16, 16), 1.6)],
       "HEX20": [((4, 4, 4), 0.85), ((10, 10, 10), 0.035)], "TET10": [((4, 4, 4), 3.3), ((10, 10, 10), 0.2)]}),
     ("free Timoshenko beam, 10 : 1", STEEL, lambda p: (10 * p[0], 0.25 * p[1], p[2] - 0.5), lambda at: 2 if at[1] < 1e-9 else 0, 3,
      timoshenko(10, 1, STEEL, 3),
-     {"HEX8": [((30, 1, 2), 2.6), ((80, 2, 6), 0.55)], "HEX8 plain": [((30, 1, 2), 5.8), ((80, 2, 6), 1)],
+     {"HEX8": [((30, 1, 2), 2.6), ((80, 2, 6), 0.55)], "HEX8 conforming": [((30, 1, 2), 5.8), ((80, 2, 6), 1)],
       "HEX20": [((12, 1, 1), 1.6), ((40, 1, 4), 0.22)], "TET10": [((12, 1, 1), 2.6), ((40, 1, 4), 0.25)]}),
 ]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""modaltled judges its own motion (formats/modal_quality.md): every measure against numpy, verdicts of motions whose error is known, and that
+"""modaltled judges its own motion (formats/trajectory.md): every measure against numpy, verdicts of motions whose error is known, and that
 modalinfo, modaldeform and modalsim --project keep the verdict.
 usage: check_modaltled_quality.py MODALTLED MODALPACK MODALSIM MODALDEFORM MODALINFO"""
 import json

@@ -142,7 +142,7 @@ def main():
         bases = {"basis": ["basis.h5", f"{corpus}/basis/linked.h5"], "trajectory": ["traj.h5"], "snapshots": ["snapshots.h5"],
                  "checkpoint": [f"{corpus}/checkpoint/good.h5"],
                  "sequence": [f"{corpus}/sequence/{name}.vtkhdf"
-                              for name in ("good", "rounded", "solid", "cells-2.0", "solid-2.0")]}
+                              for name in ("good", "rounded", "solid", "cells", "solid-cells")]}
         for kind, sources in bases.items():
             codes, read, goods = {}, 0, {}
             for layout in LAYOUTS:

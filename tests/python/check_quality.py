@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far to trust a trajectory (formats/modal_quality.md, trajectory.md): every limit of trajectory.md decides as it says,
+"""How far to trust a trajectory (formats/trajectory.md, trajectory.md): every limit of trajectory.md decides as it says,
 in modalinfo --check and in the validator; what breaks the page is refused; what modalsim makes has /quality, the same
 in every thread, through a pipe, after a restart and carried over to another basis.
 usage: check_quality.py BIN TESTS SOURCE"""

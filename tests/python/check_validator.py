@@ -7,7 +7,6 @@ usage: check_validator.py --bin FOLDER --tests FOLDER --source FOLDER --count N 
 [--keep FOLDER]: N mutations in all"""
 import argparse
 import collections
-import ctypes
 import os
 import random
 import re
@@ -28,26 +27,6 @@ TOGETHER = 50  # files a run of the validator
 
 
 # ---- hashes ----
-
-class Digest(ctypes.Structure):
-    _fields_ = [("low", ctypes.c_uint64), ("high", ctypes.c_uint64)]
-
-
-def check_hash():
-    """The validator's own XXH3 gives what the library does, in whatever pieces the bytes come."""
-    library, chance = ctypes.CDLL("libxxhash.so.0"), random.Random(7)
-    library.XXH3_128bits.restype, library.XXH3_128bits.argtypes = Digest, (ctypes.c_char_p, ctypes.c_size_t)
-    for n in [*range(1200), 2048, 2049, 65536, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3000000]:
-        data, mine, at = chance.randbytes(n), Hash(), 0
-        while at < n:
-            length = chance.choice((1, 63, 64, 1024, n))
-            mine.add(data[at:at + length])
-            at += length if length == n or n < 5000 else n
-            if length != n and n >= 5000:
-                mine.add(data[length:])
-        found = library.XXH3_128bits(data, n)
-        assert mine.digest() == f"{found.high:016x}{found.low:016x}", f"XXH3 of {n} bytes"
-
 
 def rehash(path):
     """Gives a basis the hashes that the validator computes of it, so that they do not hide what else is wrong."""
@@ -269,10 +248,8 @@ if __name__ == "__main__":
     arguments = parser.parse_args()
     arguments.validator = f"{arguments.source}/tools/python/validate"
     sys.path.insert(0, arguments.validator)
-    from basis import Basis
     from container import DAMAGE, File, Unreadable
-    from xxh3 import Hash
-    check_hash()
+    from files import Basis
     with tempfile.TemporaryDirectory() as temporary:
         os.chdir(arguments.keep or temporary)
         GOOD = sources()

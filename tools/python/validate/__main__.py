@@ -1,57 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python3 tools/python/validate [--seconds N] FILE...: does each file keep the rules of its specification (formats/*.md)?
-A program of its own, made from these pages alone: of basis, trajectory, snapshots, checkpoint, sequence.vtkhdf, textures and octree. Each
-finding is a line `FILE: place: what`. Exit codes: 0 all are valid, 1 a rule is broken, 2 usage, 3 a file cannot be read.
-Every file has a process of its own with N seconds of processor time (default 60, and one a megabyte), since HDF5 may
-crash or hang on damaged metadata. Needs h5py (3.7 or later) and numpy; arrays are read whole."""
+"""python3 tools/python/validate [--seconds N] FILE...: does each HDF5 file keep the rules of its page (formats/NAME.md)?
+Reads the tables of the pages themselves; shares nothing with the C readers. Each finding is a line `FILE: path: what`. Exit codes:
+0 all are valid, 1 a rule is broken, 2 usage, 3 a file cannot be read. Every file has a process of its own with N seconds of processor
+time (default 60, and one per megabyte), since HDF5 may crash or hang on damaged metadata. Needs h5py (3.7 or later), numpy, libxxhash."""
 import os
 import resource
 import signal
 import sys
 
-from basis import Basis
 from container import File, Unreadable
-from motion import check_checkpoint, check_snapshots, check_trajectory
-from octree import check_octree
-from sequence import Sequence
-from textures import check_textures
-
-KINDS = {"basis": Basis, "trajectory": check_trajectory, "snapshots": check_snapshots, "checkpoint": check_checkpoint,
-         "sequence": Sequence, "textures": check_textures, "octree": check_octree}
-
-
-def check(path):
-    """(type, findings, doubts, whether it is a motion of which something needed was not measured)"""
-    try:
-        file = File(path)
-    except OSError as error:
-        raise Unreadable(error.strerror or str(error)) from error
-    kind = file.text("/", "modal_format", optional=True)
-    if kind not in KINDS:
-        raise Unreadable("/@modal_format: is none of " + ", ".join(KINDS))
-    KINDS[kind](file)
-    return kind, file.findings, file.doubts, file.unjudged
+from files import KINDS, check_file
 
 
 def report(path):
-    """Says what there is to say of a file; gives the exit code."""
+    """Prints the findings of a file; returns the exit code."""
     try:
-        kind, findings, doubts, unjudged = check(path)
+        try:
+            file = File(path)
+        except OSError as error:
+            raise Unreadable(error.strerror or str(error)) from error
+        kind = file.text("/", "modal_format", optional=True)
+        if kind not in KINDS:
+            raise Unreadable("/@modal_format: is none of " + ", ".join(KINDS))
+        check_file(file, kind)
     except Unreadable as error:
         print(f"validate: {path}: {error}", file=sys.stderr)
         return 3
-    for place, what in findings:
-        print(f"{path}: {place}: {what}")
-    if not findings:
-        for what in doubts:
+    for at, what in file.findings:
+        print(f"{path}: {at}: {what}")
+    if not file.findings:
+        for what in file.doubts:
             print(f"{path}: suspect: {what}")
-        rating = "suspect" if doubts else "not judged" if unjudged else "ok"
-        print(f"{path}: valid {kind}" + (f", rating {rating}" if unjudged is not None else ""))
-    return 1 if findings else 0
+        rating = "suspect" if file.doubts else "not judged" if file.unjudged else "ok"
+        print(f"{path}: valid {kind}" + (f", rating {rating}" if file.unjudged is not None else ""))
+    return 1 if file.findings else 0
 
 
 def report_apart(path, seconds):
-    """`report` in a process of its own."""
+    """`report` in a separate process."""
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
@@ -61,14 +47,13 @@ def report_apart(path, seconds):
             resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
             code = report(path)
             sys.stdout.flush()
-        except BaseException:  # as Python does at its end, but for the parent's clean-up
+        except BaseException:  # as Python does at its end, without the parent's clean-up
             sys.excepthook(*sys.exc_info())
         os._exit(code)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if status < 0:
         print(f"validate: {path}: HDF5 ended by {signal.Signals(-status).name}", file=sys.stderr)
-        return 3
-    return status
+    return status if status >= 0 else 3
 
 
 def main(words):
@@ -78,11 +63,7 @@ def main(words):
     if not words or words[0].startswith("-"):
         print(__doc__, file=sys.stderr)
         return 2
-    codes = []
-    for path in words:
-        size = os.path.getsize(path) if os.path.isfile(path) else 0
-        codes.append(report_apart(path, seconds or 60 + size // 1000000))
-    return max(codes)
+    return max(report_apart(path, seconds or 60 + (os.path.getsize(path) // 1000000 if os.path.isfile(path) else 0)) for path in words)
 
 
 if __name__ == "__main__":
