@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The validator (tools/python/validate), made from the specification alone, and our programs agree on which files are
-sound: on good files of every kind and on seeded mutations of them, by h5py (values, types, shapes, links, storage,
+"""The validator (tools/python/validate), which reads the tables of formats/*.md, and our programs agree on which files are
+valid: on good files of every kind and on seeded mutations of them, by h5py (values, types, shapes, links, storage,
 attributes, hashes) and of bytes. Bases, trajectories and sequences and snapshots are judged by modalinfo --check,
 checkpoints by their reader. Where HDF5 itself crashes or hangs in the validator the file must be refused by us.
 usage: check_validator.py --bin FOLDER --tests FOLDER --source FOLDER --count N [--seed N] [--first N] [--kind KIND]
@@ -208,6 +208,10 @@ def main():
         says, _ = validate(paths)
         for path in paths:
             assert says[path].endswith(good_ends(kind, path)) and judge(kind, path)[0], (says[path], judge(kind, path))
+            checked = File(path)
+            skipped = table_of(checked, kind).skipped
+            checked.h5.close()
+            assert not skipped, (path, skipped)  # every rule of the page that belongs to the file was applied
     todo = [(kind, n) for n in range(arguments.first, arguments.first + arguments.count)
             for kind in (random.Random(f"{arguments.seed} {n}").choice(list(GOOD) + ["basis", "basis", "sequence"]),)
             if arguments.kind in (None, kind)]
@@ -249,7 +253,7 @@ if __name__ == "__main__":
     arguments.validator = f"{arguments.source}/tools/python/validate"
     sys.path.insert(0, arguments.validator)
     from container import DAMAGE, File, Unreadable
-    from files import Basis
+    from files import Basis, table_of
     with tempfile.TemporaryDirectory() as temporary:
         os.chdir(arguments.keep or temporary)
         GOOD = sources()
