@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A simulation interrupted between two frames: the state that it goes on from, and the frames that are
  * done. HDF5, modal_format "checkpoint"; private to the program that writes it: its version is refused by
- * any other. formats/scene.md says how it is used and what it holds. Not thread-safe (HDF5).
+ * any other. formats/checkpoint.md says how it is used and what it holds. Not thread-safe (HDF5).
  *
  * A file has room for all frames of the motion and for two states. Frames are added in place, and the older of
  * the two states is replaced in place, each with a seal, once the frames are on the disk: so a checkpoint costs

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checkpoints of modaltled (formats/solid_scene.md, "Checkpoints"): a head, then records, each with its length and the hash of its
+/* Checkpoints of modaltled (formats/checkpoint/README.md): a head, then records, each with its length and the hash of its
  * content: frames, and states that the motion goes on from. Records are only ever added, so whatever stops a run, the last
  * whole state and the frames before it are there. Private to the program that writes it. */
 #ifndef MODAL_FORMATS_SOLID_CHECKPOINT_H
