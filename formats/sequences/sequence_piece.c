@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frames of a sequence with --precision that wait to be strung together: their chunks have no place before all those in front of them
- * have a size. formats/sequence.md, "Shares of a sequence", has the layout. */
+ * have a size. formats/sequences/README.md, "Shards", has the layout. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shares of a sequence: which frames one of N processes makes, and which bytes of a file it owns in which every frame has
- * its place (formats/sequence.md, "Shares of a sequence"). What a format can do for that, modal_sequence_format says. */
+ * its place (formats/sequences/README.md, "Shards"). What a format can do for that, modal_sequence_format says. */
 #ifndef MODAL_FORMATS_SEQUENCE_SHARE_H
 #define MODAL_FORMATS_SEQUENCE_SHARE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which share of a sequence this process makes, as --shard or its launcher says, and the folder in which the processes meet
- * (formats/sequence.md, "Shards of a sequence"). */
+ * (formats/sequences/README.md, "Shards"). */
 #ifndef TOOLS_COMMON_SHARES_H
 #define TOOLS_COMMON_SHARES_H
 

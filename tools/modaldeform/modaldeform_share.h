@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --shard I/N and --join: the processes of a sequence meet in OUT/shards.part (formats/sequence.md, "Shards of a sequence"). */
+/* --shard I/N and --join: the processes of a sequence meet in OUT/shards.part (formats/sequences/README.md, "Shards"). */
 #ifndef TOOLS_MODALDEFORM_SHARE_H
 #define TOOLS_MODALDEFORM_SHARE_H
 
