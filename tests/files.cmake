@@ -102,6 +102,10 @@ if(TARGET modalinfo AND TARGET modalpack AND TARGET modalsim AND TARGET modaldef
   set_tests_properties(formats.frozen formats.sizes PROPERTIES LABELS "cli;formats" TIMEOUT 300)
 endif()
 
+# The tables of the pages beside what the C readers read.
+add_test(NAME formats.tables COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_tables.py ${CMAKE_SOURCE_DIR})
+set_tests_properties(formats.tables PROPERTIES LABELS formats)
+
 # The validator in Python against our programs; `./run long` has 1,000 mutations.
 if(NOT MODAL_FUZZ AND TARGET modalinfo AND TARGET modalpack AND TARGET modalsim)
   foreach(case "validator;40" "validator_1000;1000")

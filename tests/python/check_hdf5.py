@@ -8,6 +8,7 @@ the reason."""
 import filecmp
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -158,13 +159,16 @@ def check_debian():
         os.chdir(f"{away}/files")
         make_files()
         mine = {name: contents(name) for name in sorted(os.listdir("."))}
-        shutil.copytree(f"{SOURCE}/tools/python/validate", f"{away}/validate")
+        shutil.copytree(f"{SOURCE}/tools/python/validate", f"{away}/tools/python/validate")
+        os.mkdir(f"{away}/formats")
+        for page in pathlib.Path(SOURCE, "formats").glob("*.md"):
+            shutil.copy(page, f"{away}/formats")
         shutil.copy(f"{CLIENTS}/hdf5_contents.py", away)
         made = json.loads(inside(f"python3 {folder}/hdf5_contents.py {folder}/files"))
         for name in mine:
             assert made["files"][name] == mine[name], (name, "other values there")
         check_copies(made)
-        inside(f"cd {folder}/files && python3 {folder}/validate *.h5 *.vtkhdf copies/*")
+        inside(f"cd {folder}/files && python3 {folder}/tools/python/validate *.h5 *.vtkhdf copies/*")
         # our C code with that HDF5: it writes the same bytes and reads the same contents
         compile_there(folder, away)
         os.mkdir(f"{away}/again")

@@ -51,10 +51,8 @@ def check_validator():
 def limits():
     """{measure: (doubtful, wrong)} of the page."""
     with open(f"{SOURCE}/formats/trajectory.md", encoding="utf-8") as file:
-        rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \| ([^|]+) \| [^|]+ \|$", file.read(), re.M)
-    number = r"[\d.]+(e-?\d+)?"
-    return {name: tuple(np.inf if text == "never" else float(re.search(number, text)[0]) for text in past) for name, *past in rows
-            if re.match(f"(below )?{number}( degrees)?$", past[0])}
+        rows = re.findall(r"^\| `(\w+)` \| \w+ \| [<>] ([^ ]+) \| (?:[<>]=? ([^ ]+) )?\|", file.read(), re.M)
+    return {name: (float(suspect), float(invalid or np.inf)) for name, suspect, invalid in rows}
 
 
 def columns(file):
