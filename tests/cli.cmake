@@ -221,7 +221,7 @@ if(TARGET modalpack AND TARGET modalview)
   set_tests_properties(cli.response_page PROPERTIES LABELS cli TIMEOUT 300)
   set_tests_properties(clients.chromium_response PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300)
   set_tests_properties(cli.play PROPERTIES LABELS cli TIMEOUT 300)
-  set_tests_properties(clients.chromium_play PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300)
+  set_tests_properties(clients.chromium_play PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300 RUN_SERIAL TRUE) # sound keeps time with pictures
   set_tests_properties(clients.chromium PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300)
   add_test(NAME clients.chromium_curvature COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_curvature_page.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
