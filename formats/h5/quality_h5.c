@@ -88,7 +88,7 @@ modal_status modal_quality_rules(const modal_checker *c, const modal_quality *ro
             if (isnan(values[k])) continue;
             if (isinf(values[k])) wrong = "infinite";
             else if (values[k] < 0 && strcmp(names[k], "min_jacobian") != 0 && strcmp(names[k], "min_volume_ratio") != 0) wrong = "negative";
-            else if (counted && values[k] != floor(values[k])) wrong = "not a whole number";
+            else if ((counted || strcmp(names[k], "not_judged") == 0) && values[k] != floor(values[k])) wrong = "not a whole number";
             else if (object && n_objects > 0 && values[k] >= n_objects) wrong = "not an object";
             if (!wrong) continue;
             MODAL_TRY(modal_broken(c, "/quality", "frame %lld, %s: %s, %.17g", (long long)i, names[k], wrong, values[k]));

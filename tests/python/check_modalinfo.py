@@ -60,7 +60,7 @@ with tempfile.TemporaryDirectory() as folder:
     assert not any(ord(c) < 32 and c != "\n" for c in text)
 
     info = json.loads(run("--json", "traj.h5"))
-    assert info["frames"] == 7 and info["rigid_frames"] and info["evenly_spaced"]
+    assert info["frames"] == 7 and info["poses"] and info["evenly_spaced"]
     assert abs(info["frames_per_second"] - 25) < 1e-9 and abs(info["duration"] - 0.24) < 1e-12
     assert info["basis"]["found"] and info["basis"]["matches"]
     with h5py.File("traj.h5", "r") as file:
@@ -68,7 +68,7 @@ with tempfile.TemporaryDirectory() as folder:
         ranges = np.concatenate([np.array(o) for o in info["q_ranges"]])
         assert np.array_equal(ranges, np.stack([q.min(axis=0), q.max(axis=0)], axis=1))
     assert re.search(r"is the right one +yes\n", run("traj.h5"))
-    assert "no (rest frames)" in run("still.h5")
+    assert "no (rest poses)" in run("still.h5")
 
     for name, kind in (("basis.h5", "basis"), ("traj.h5", "trajectory"), ("still.h5", "trajectory")):
         verdict = f"valid {kind}" + {"basis.h5": "", "traj.h5": ", rating ok", "still.h5": ", rating not judged"}[name]

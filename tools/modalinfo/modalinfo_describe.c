@@ -340,7 +340,7 @@ modal_status modalinfo_describe_trajectory(const char *path, json_t **info, moda
     int64_t total = t.mode_offsets[t.n_objects];
     set_times(object, t.times, t.n_frames);
     set_integer(object, "reduced_coordinates", total);
-    set(object, "rigid_frames", json_boolean(t.poses != NULL));
+    set(object, "poses", json_boolean(t.poses != NULL));
     for (int32_t i = 0; i < t.n_objects; i++) {
         json_t *ranges = json_array();
         for (int64_t k = t.mode_offsets[i]; k < t.mode_offsets[i + 1]; k++) {

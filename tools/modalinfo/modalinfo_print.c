@@ -231,8 +231,8 @@ static void print_trajectory(FILE *to, const json_t *info)
     print_times(to, info);
     fprintf(to, "%-22s%zu\n%-22s%lld\n", "objects", json_array_size(objects), "reduced coordinates",
             integer(info, "reduced_coordinates"));
-    fprintf(to, "%-22s%s\n", "rigid frames",
-            json_is_true(json_object_get(info, "rigid_frames")) ? "yes" : "no (rest frames)");
+    fprintf(to, "%-22s%s\n", "poses",
+            json_is_true(json_object_get(info, "poses")) ? "yes" : "no (rest poses)");
     put(to, "basis", basis, "path");
     const char *found = json_is_true(json_object_get(basis, "carried")) ? "yes, in the trajectory" : "yes";
     fprintf(to, "%-22s%s\n", "  found", json_is_true(json_object_get(basis, "found")) ? found : "no");

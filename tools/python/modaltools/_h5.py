@@ -37,6 +37,8 @@ def open_file(path: Path, kind: str, majors: tuple[int, ...]) -> h5py.File:
     file = _opened(path)
     try:
         found, version = (text(file.attrs.get(name, "")) for name in ("modal_format", "modal_format_version"))
+        if not found and "modal_type" in file.attrs:
+            raise ValueError(f"{os.fspath(path)}: modal_format: missing; made by a version before 0.1.0, make the file again")
         if found != kind:
             raise ValueError(f"{os.fspath(path)}: modal_format: not {kind}, {found!r}")
         if version.split(".")[0] not in map(str, majors):

@@ -20,6 +20,8 @@ def report(path):
         except OSError as error:
             raise Unreadable(error.strerror or str(error)) from error
         kind = file.text("/", "modal_format", optional=True)
+        if kind is None and file.text("/", "modal_type", optional=True):
+            raise Unreadable("/@modal_format: missing; made by a version before 0.1.0")
         if kind not in KINDS:
             raise Unreadable("/@modal_format: is none of " + ", ".join(KINDS))
         check_file(file, kind)
