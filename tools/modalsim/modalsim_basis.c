@@ -30,6 +30,7 @@ static modal_status choose_range(const modalsim_request *r, uint8_t **solids, ui
     modal_basis counts = {0};
     int64_t bytes = 0, work = 0;
     MODAL_TRY(modal_basis_read(r->basis_path, 0, &counts, err));
+    if (counts.n_shapes > MOST_LINEAR_SHAPES && r->quality != MODALSIM_QUALITY_FULL) goto done;
     MODAL_TRY(modal_alloc_zero(solids, counts.n_shapes, 1, "shapes", err));
     MODAL_TRY(modal_alloc_zero(surfaces, counts.n_shapes, 1, "shapes", err));
     for (int32_t i = 0; i < counts.n_shapes; i++) {
@@ -53,11 +54,8 @@ static modal_status choose_parts(void *context, const modal_basis *basis, unsign
 {
     static const unsigned of_need[] = {MODAL_BASIS_SURFACE, MODAL_BASIS_MATRIX, MODAL_BASIS_VOLUME,
                                        MODAL_BASIS_VOLUME_MODES, MODAL_BASIS_REDUCED}; /* of bit i */
-    modal_status status = MODAL_OK;
     wanted *w = context;
     const int judges = w->r->quality != MODALSIM_QUALITY_STEPS;
-    if (!w->scene && (judges || w->r->plucks) && !w->less && (basis->n_shapes <= MOST_LINEAR_SHAPES || w->r->quality == MODALSIM_QUALITY_FULL))
-        MODAL_TRY(choose_range(w->r, &w->solids, &w->surfaces, err));
     if (w->scene) modal_scene_needs(w->scene, basis, parts);
     for (int32_t i = 0; i < basis->n_shapes; i++) {
         const unsigned needs = w->scene ? parts[i] : 0;
@@ -70,8 +68,8 @@ static modal_status choose_parts(void *context, const modal_basis *basis, unsign
             parts[i] |= MODAL_BASIS_SURFACE | MODAL_BASIS_MATRIX;
     }
     if (w->r->n_impulses > 0) parts[basis->objects[0].shape] |= MODAL_BASIS_SURFACE;
-done:
-    return status;
+    (void)err;
+    return MODAL_OK;
 }
 
 /* The shapes whose solids are looked at, by their counts. */
@@ -103,6 +101,7 @@ modal_status modalsim_basis_read(const modalsim_request *r, const modal_scene *s
     *n_passed = 0;
     if (scene && !scene->response.given && r->quality != MODALSIM_QUALITY_STEPS)
         MODAL_TRY(choose_solids(r, &w.solids, n_passed, err));
+    if (!scene && (r->quality != MODALSIM_QUALITY_STEPS || r->plucks)) MODAL_TRY(choose_range(r, &w.solids, &w.surfaces, err));
     status = modal_basis_read_chosen(r->basis_path, choose_parts, &w, r->memory_limit, bytes, basis, err);
     if (status == MODAL_ERROR_MEMORY && r->memory_limit > 0 && (w.solids || w.surfaces) &&
         (!scene || r->quality == MODALSIM_QUALITY_AUTO)) {
