@@ -29,17 +29,17 @@ void modal_h5_superblock_take(modal_h5_superblock *s, int64_t start, const unsig
                               char wrong[MODAL_H5_SUPERBLOCK_TEXT])
 {
     wrong[0] = '\0';
-    *s = (modal_h5_superblock){-1, start, 0};
+    *s = (modal_h5_superblock){start, 0};
     if (n < 9) {
         snprintf(wrong, MODAL_H5_SUPERBLOCK_TEXT, "truncated, it ends in its superblock");
         return;
     }
-    s->version = bytes[8];
-    if (s->version == 1 || s->version > 3) {
-        snprintf(wrong, MODAL_H5_SUPERBLOCK_TEXT, "superblock of version %d, this program knows 0, 2 and 3", s->version);
+    const int version = bytes[8];
+    if (version == 1 || version > 3) {
+        snprintf(wrong, MODAL_H5_SUPERBLOCK_TEXT, "superblock of version %d, this program knows 0, 2 and 3", version);
         return;
     }
-    const int sizes = s->version == 0 ? 13 : 9, base = s->version == 0 ? 24 : 12;
+    const int sizes = version == 0 ? 13 : 9, base = version == 0 ? 24 : 12;
     if (n < base + 24) {
         snprintf(wrong, MODAL_H5_SUPERBLOCK_TEXT, "truncated, it ends in its superblock");
         return;

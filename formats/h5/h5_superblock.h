@@ -9,7 +9,6 @@
 enum { MODAL_H5_USER_BLOCK = 1 << 20, MODAL_H5_SUPERBLOCK = 64, MODAL_H5_SUPERBLOCK_TEXT = 160 };
 
 typedef struct modal_h5_superblock {
-    int version;
     int64_t start; /* of the signature: the bytes of the user block */
     int64_t end;   /* of the HDF5 file, counted with the user block */
 } modal_h5_superblock;

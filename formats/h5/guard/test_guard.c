@@ -245,23 +245,30 @@ static const layout *layout_of(const char *name)
     return NULL;
 }
 
+/* Writes values of float32 to the dataset; returns the stored bytes of the chunk at `offset`. */
+static size_t write_and_fetch(hid_t file, hid_t dataset, const float *values, const hsize_t *offset, unsigned char *to)
+{
+    uint32_t mask;
+    hsize_t size;
+    H5(H5Dwrite(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
+    H5(H5Fflush(file, H5F_SCOPE_LOCAL));
+    H5(H5Dget_chunk_storage_size(dataset, offset, &size));
+    H5(H5Dread_chunk(dataset, H5P_DEFAULT, offset, &mask, to));
+    return (size_t)size;
+}
+
 /* The stored bytes of a chunk of float32, as they should be. */
 static size_t right_chunk(const layout *l, unsigned char *to)
 {
     const int64_t *dims = shapes[0][0], *chunk = shapes[0][1];
     float values[17 * 5 * 3];
     const hsize_t offset[RANK] = {4, 0, 0};
-    uint32_t mask;
-    hsize_t size;
     hid_t file = create(sample_path("right.h5"), 0), dataset = make(file, "x", MODAL_H5_F32, 0, l, 1, dims, chunk);
     fill(MODAL_H5_F32, values, 17 * 5 * 3, 1);
-    H5(H5Dwrite(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
-    H5(H5Fflush(file, H5F_SCOPE_LOCAL));
-    H5(H5Dget_chunk_storage_size(dataset, offset, &size));
-    H5(H5Dread_chunk(dataset, H5P_DEFAULT, offset, &mask, to));
+    const size_t size = write_and_fetch(file, dataset, values, offset, to);
     H5(H5Dclose(dataset));
     H5(H5Fclose(file));
-    return (size_t)size;
+    return size;
 }
 
 static modal_status read_back(const char *path, modal_error *err)
@@ -387,20 +394,15 @@ static void test_inflated_sizes(void **state)
         const int64_t other[RANK] = {rows, 5, 3};
         float values[8 * 5 * 3];
         unsigned char bytes[1 << 13];
-        uint32_t mask;
-        hsize_t size;
         const hsize_t offset[RANK] = {0};
         modal_error err = {0};
         const char *path = sample_path("inflated.h5");
         hid_t file = create(path, 0), dataset = make(file, "other", MODAL_H5_F32, 0, layout_of("deflate"), 1, other, other);
         fill(MODAL_H5_F32, values, 8 * 5 * 3, 3);
-        H5(H5Dwrite(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
-        H5(H5Fflush(file, H5F_SCOPE_LOCAL));
-        H5(H5Dget_chunk_storage_size(dataset, offset, &size));
-        H5(H5Dread_chunk(dataset, H5P_DEFAULT, offset, &mask, bytes));
+        const size_t size = write_and_fetch(file, dataset, values, offset, bytes);
         H5(H5Dclose(dataset));
         dataset = make(file, "x", MODAL_H5_F32, 0, layout_of("deflate"), 1, dims, dims);
-        H5(H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, offset, (size_t)size, bytes));
+        H5(H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, offset, size, bytes));
         H5(H5Dclose(dataset));
         H5(H5Fclose(file));
         const modal_status status = read_back(path, &err);
